@@ -1,0 +1,1 @@
+//! The contracts between games and what drives them.

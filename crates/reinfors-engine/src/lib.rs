@@ -1,0 +1,1 @@
+//! Worker threads, rollouts and streams over batches of games.

@@ -1,0 +1,1 @@
+//! One folder per game; this file is the list.

@@ -1,0 +1,1 @@
+//! Vectors, rotations, boxes, exact trigonometry and lanes.

@@ -1,0 +1,1 @@
+//! Rigid bodies, exact to Box2D 2.3.

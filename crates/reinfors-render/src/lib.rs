@@ -1,0 +1,1 @@
+//! Drawing verbs and the rasterisers that carry them out.
