@@ -1,0 +1,211 @@
+//! A row of worlds behind one virtual call: the only place where the type of the game is erased.
+
+use crate::codec::{decode, encode};
+use crate::rng::Seed;
+use crate::{Action, Actions, Error, Game, Inspected, OptionValue, Options, Picture, Result};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// What one step did to one row.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Reward under the caller's weights.
+    pub reward: f64,
+    /// Index into the game's end reasons when the episode has terminated.
+    pub terminated: Option<u8>,
+    /// Whether the episode has reached `max_steps`. Both can be true at once.
+    pub truncated: bool,
+}
+
+impl Outcome {
+    /// Whether the episode is over, either way.
+    #[must_use]
+    pub fn is_end(&self) -> bool {
+        self.truncated || self.terminated.is_some()
+    }
+}
+
+/// Worlds of one game, stepped together. Rows are independent: what one does never changes another.
+pub trait AnyBatch: Send {
+    /// Number of rows.
+    fn len(&self) -> usize;
+
+    /// Whether there are no rows.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Starts an episode in `row`; see [`Game::reset`]. The first reset of a row is seeded.
+    fn reset(&mut self, row: usize, seed: Option<&Seed>, flags: &[bool]);
+
+    /// Steps every row, or those that `active` marks; the outcomes of the others are left as they are.
+    /// The actions have passed [`crate::ActionSpace::check`].
+    fn step(&mut self, actions: Actions<'_>, active: Option<&[bool]>, outcomes: &mut [Outcome]);
+
+    /// Draws the observations of `rows` into `out`, one behind the other.
+    fn observe(&mut self, rows: Range<usize>, out: &mut [u8]);
+
+    /// Draws the picture for people of one row.
+    fn render(&mut self, row: usize) -> Picture;
+
+    /// What the reference environment reports in `info` after the last step of a row.
+    fn info(&self, row: usize) -> Vec<(&'static str, bool)>;
+
+    /// Inner state of one row.
+    fn inspect(&self, row: usize) -> Vec<Inspected>;
+
+    /// One row as bytes, from which [`AnyBatch::load`] continues exactly.
+    fn save(&self, row: usize) -> Vec<u8>;
+
+    /// Replaces one row by a saved one.
+    ///
+    /// # Errors
+    /// [`Error::SavedState`] for another game, another option (named) or damaged bytes; the row is then unchanged.
+    fn load(&mut self, row: usize, bytes: &[u8]) -> Result<()>;
+
+    /// Remembers the state of every row.
+    fn checkpoint(&mut self);
+
+    /// Puts every row back to the last [`AnyBatch::checkpoint`].
+    fn rollback(&mut self);
+}
+
+/// The batch of any game that steps one world at a time.
+pub struct Batch<G: Game> {
+    options: Vec<(&'static str, OptionValue)>,
+    max_steps: Option<u32>,
+    worlds: Vec<World<G>>,
+    remembered: Vec<World<G>>,
+    canvas: G::Canvas,
+    observation_size: usize,
+    action_dimensions: usize,
+}
+
+/// A world and how far its episode is.
+#[derive(Clone)]
+struct World<G> {
+    game: G,
+    steps: u32,
+}
+
+/// What a saved row says of itself, so that it is refused by name where it does not fit.
+#[derive(Serialize, Deserialize)]
+struct SavedRow {
+    format: u32,
+    game: String,
+    options: Vec<(String, OptionValue)>,
+    steps: u32,
+    state: Vec<u8>,
+}
+
+const SAVED_ROW_FORMAT: u32 = 1;
+
+impl<G: Game> Batch<G> {
+    /// `len` worlds, not reset yet.
+    ///
+    /// # Errors
+    /// Those of [`Game::new`].
+    pub fn new(options: &G::Options, weights: &[f64], len: usize) -> Result<Self> {
+        let world = World { game: G::new(options, weights)?, steps: 0 };
+        Ok(Self {
+            options: options.values(),
+            max_steps: G::max_steps(options),
+            worlds: vec![world; len],
+            remembered: Vec::with_capacity(len),
+            canvas: G::canvas(options),
+            observation_size: G::observation_space(options).size(),
+            action_dimensions: G::action_space(options).dimensions(),
+        })
+    }
+}
+
+impl<G: Game> AnyBatch for Batch<G> {
+    fn len(&self) -> usize {
+        self.worlds.len()
+    }
+
+    fn reset(&mut self, row: usize, seed: Option<&Seed>, flags: &[bool]) {
+        let world = &mut self.worlds[row];
+        world.game.reset(seed, flags);
+        world.steps = 0;
+    }
+
+    fn step(&mut self, actions: Actions<'_>, active: Option<&[bool]>, outcomes: &mut [Outcome]) {
+        for (row, (world, outcome)) in self.worlds.iter_mut().zip(outcomes).enumerate() {
+            if active.is_some_and(|active| !active[row]) {
+                continue;
+            }
+            let action = match actions {
+                Actions::Discrete(indices) => Action::Discrete(usize::try_from(indices[row]).unwrap_or_default()),
+                Actions::Continuous(values) => {
+                    Action::Continuous(&values[row * self.action_dimensions..][..self.action_dimensions])
+                }
+            };
+            let step = world.game.step(action);
+            world.steps = world.steps.saturating_add(1);
+            let truncated = self.max_steps.is_some_and(|max_steps| world.steps >= max_steps);
+            *outcome = Outcome { reward: step.reward, terminated: step.terminated, truncated };
+        }
+    }
+
+    fn observe(&mut self, rows: Range<usize>, out: &mut [u8]) {
+        for (world, out) in self.worlds[rows].iter().zip(out.chunks_exact_mut(self.observation_size)) {
+            world.game.observe(&mut self.canvas, out);
+        }
+    }
+
+    fn render(&mut self, row: usize) -> Picture {
+        self.worlds[row].game.render(&mut self.canvas)
+    }
+
+    fn info(&self, row: usize) -> Vec<(&'static str, bool)> {
+        self.worlds[row].game.info()
+    }
+
+    fn inspect(&self, row: usize) -> Vec<Inspected> {
+        self.worlds[row].game.inspect()
+    }
+
+    fn save(&self, row: usize) -> Vec<u8> {
+        let World { game, steps } = &self.worlds[row];
+        let options = self.options.iter().map(|(name, value)| (String::from(*name), value.clone())).collect();
+        encode(&SavedRow {
+            format: SAVED_ROW_FORMAT,
+            game: G::ID.into(),
+            options,
+            steps: *steps,
+            state: game.save(),
+        })
+    }
+
+    fn load(&mut self, row: usize, bytes: &[u8]) -> Result<()> {
+        let saved: SavedRow = decode(bytes)?;
+        let refuse = |why: String| Err(Error::SavedState(why));
+        if saved.format != SAVED_ROW_FORMAT {
+            return refuse(format!("its format is {}, this version reads {SAVED_ROW_FORMAT}", saved.format));
+        }
+        if saved.game != G::ID {
+            return refuse(format!("it is of the game {}, this is {}", saved.game, G::ID));
+        }
+        for (name, value) in &self.options {
+            match saved.options.iter().find(|(saved_name, _)| saved_name == name) {
+                Some((_, saved_value)) if saved_value == value => {}
+                Some((_, saved_value)) => {
+                    return refuse(format!("its option {name} is {saved_value}, here it is {value}"));
+                }
+                None => return refuse(format!("it was saved without the option {name}")),
+            }
+        }
+        self.worlds[row].game.load(&saved.state)?;
+        self.worlds[row].steps = saved.steps;
+        Ok(())
+    }
+
+    fn checkpoint(&mut self) {
+        self.remembered.clone_from(&self.worlds);
+    }
+
+    fn rollback(&mut self) {
+        self.worlds.clone_from(&self.remembered);
+    }
+}

@@ -1,0 +1,1 @@
+//! The conformance test that every registered game passes.

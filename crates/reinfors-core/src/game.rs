@@ -1,0 +1,132 @@
+//! The contract of a game: one world that is stepped in place and draws into buffers it is lent.
+
+use crate::rng::Seed;
+use crate::{ActionSpace, AnyBatch, Batch, ObservationSpace, Options, Result, RewardKey};
+
+/// A yes-or-no choice that a caller can make at each reset, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResetFlag {
+    /// Key in `reset(options={...})`.
+    pub name: &'static str,
+    /// Value when the caller says nothing.
+    pub default: bool,
+    /// One sentence: what it does.
+    pub doc: &'static str,
+}
+
+/// The action of one row, already checked against the action space.
+#[derive(Clone, Copy, Debug)]
+pub enum Action<'a> {
+    /// Index below the number of actions.
+    Discrete(usize),
+    /// Finite numbers, one per dimension; possibly outside the bounds.
+    Continuous(&'a [f64]),
+}
+
+/// What one step did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Reward under the caller's weights.
+    pub reward: f64,
+    /// Index into [`Game::END_REASONS`] when the episode has ended, as opposed to having been cut off.
+    pub terminated: Option<u8>,
+}
+
+/// A picture for people: rows from the top, three bytes per pixel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Width in pixels.
+    pub width: usize,
+    /// Height in pixels.
+    pub height: usize,
+    /// `height * width * 3` bytes, red green blue.
+    pub rgb: Vec<u8>,
+}
+
+/// A named array of a game's inner state, for tests, plots and debugging.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inspected {
+    /// Name of the quantity.
+    pub name: &'static str,
+    /// Shape, C order; empty for a scalar.
+    pub shape: Vec<usize>,
+    /// As many values as the shape holds; `f32` and integers widened exactly.
+    pub values: Vec<f64>,
+}
+
+/// One world of a game.
+///
+/// A world is a deterministic function of its options, its seed and its actions: no clock, no thread, no global.
+/// Steps allocate nothing. `Clone` is what rolls a world back, so share what does not change behind an `Arc`.
+pub trait Game: Clone + Send + 'static {
+    /// Folder, module and registry key: `snake_case`.
+    const ID: &'static str;
+    /// Public name: `CamelCase`.
+    const NAME: &'static str;
+    /// Several sentences for the documentation: what is controlled, seen, paid, and how it ends.
+    const DOC: &'static str;
+    /// What is paid for.
+    const REWARD: &'static [RewardKey];
+    /// How an episode can terminate; [`Step::terminated`] is an index into it.
+    const END_REASONS: &'static [&'static str];
+    /// What can be chosen at a reset.
+    const RESET_FLAGS: &'static [ResetFlag];
+    /// Options, declared once with [`crate::options!`].
+    type Options: Options;
+    /// Memory for drawing, one per batch rather than per world.
+    type Canvas: Send + 'static;
+
+    /// A world that has not been reset yet. `weights` are in the order of [`Game::REWARD`].
+    ///
+    /// # Errors
+    /// Options that contradict each other.
+    fn new(options: &Self::Options, weights: &[f64]) -> Result<Self>;
+
+    /// The canvas of a batch.
+    fn canvas(options: &Self::Options) -> Self::Canvas;
+
+    /// What is observed.
+    fn observation_space(options: &Self::Options) -> ObservationSpace;
+
+    /// What can be done.
+    fn action_space(options: &Self::Options) -> ActionSpace;
+
+    /// Steps after which an episode is cut off; `None` never cuts.
+    fn max_steps(options: &Self::Options) -> Option<u32>;
+
+    /// Starts an episode. `None` continues the random stream of the last seeded reset; the first reset is seeded.
+    /// `flags` are in the order of [`Game::RESET_FLAGS`].
+    fn reset(&mut self, seed: Option<&Seed>, flags: &[bool]);
+
+    /// Advances by one step. Stepping on after the end is allowed and keeps simulating.
+    fn step(&mut self, action: Action<'_>) -> Step;
+
+    /// Draws the observation of the current state: a pure function of it. `out` holds one observation.
+    fn observe(&self, canvas: &mut Self::Canvas, out: &mut [u8]);
+
+    /// Draws the picture for people of the current state.
+    fn render(&self, canvas: &mut Self::Canvas) -> Picture;
+
+    /// What the reference environment reports in `info` after the last step.
+    fn info(&self) -> Vec<(&'static str, bool)>;
+
+    /// Inner state, for tests, plots and debugging.
+    fn inspect(&self) -> Vec<Inspected>;
+
+    /// The state as bytes, options and weights left out.
+    fn save(&self) -> Vec<u8>;
+
+    /// Continues exactly from what [`Game::save`] wrote under the same options.
+    ///
+    /// # Errors
+    /// [`crate::Error::SavedState`] for bytes that are not such a state; the world is then unchanged.
+    fn load(&mut self, bytes: &[u8]) -> Result<()>;
+
+    /// `len` worlds as a batch. A game that steps many worlds at once returns its own batch here.
+    ///
+    /// # Errors
+    /// Those of [`Game::new`].
+    fn batch(options: &Self::Options, weights: &[f64], len: usize) -> Result<Box<dyn AnyBatch>> {
+        Ok(Box::new(Batch::<Self>::new(options, weights, len)?))
+    }
+}
