@@ -1,1 +1,13 @@
 //! Vectors, rotations, boxes, exact trigonometry and lanes.
+//!
+//! Everything is generic over the number, so that the same source runs on one `f32` or on a [`lanes::Pack`] of them.
+
+pub mod lanes;
+mod rotation;
+mod transform;
+pub mod trig;
+mod vec2;
+
+pub use rotation::Rotation;
+pub use transform::Transform;
+pub use vec2::{Number, Vec2};
