@@ -136,7 +136,9 @@ impl<G: Game> AnyBatch for Batch<G> {
                 continue;
             }
             let action = match actions {
-                Actions::Discrete(indices) => Action::Discrete(usize::try_from(indices[row]).unwrap_or_default()),
+                Actions::Discrete(indices) => {
+                    Action::Discrete(usize::try_from(indices[row]).unwrap_or_default())
+                }
                 Actions::Continuous(values) => {
                     Action::Continuous(&values[row * self.action_dimensions..][..self.action_dimensions])
                 }

@@ -22,7 +22,9 @@ pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
 /// [`Error::SavedState`] when the bytes are truncated, damaged, of another type or followed by others.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     let damaged = |what: &str| Error::SavedState(format!("{what} ({} bytes given)", bytes.len()));
-    let Some(end) = bytes.len().checked_sub(CHECKSUM_BYTES) else { return Err(damaged("the bytes are truncated")) };
+    let Some(end) = bytes.len().checked_sub(CHECKSUM_BYTES) else {
+        return Err(damaged("the bytes are truncated"));
+    };
     let (body, checksum) = bytes.split_at(end);
     if crc32fast::hash(body).to_le_bytes() != checksum {
         return Err(damaged("the bytes are truncated or damaged: the checksum does not match"));

@@ -1,1 +1,355 @@
-//! The conformance test that every registered game passes.
+//! The conformance test that every registered game passes. It panics with the promise that was broken.
+//!
+//! A game's author calls [`check`] once for the whole list; nothing in it knows a game.
+
+use crate::rng::{Pcg64, Seed};
+use crate::{
+    ActionSpace, Actions, AnyBatch, ConfiguredGame, Error, GameSpec, OptionValue, Outcome, Registration,
+};
+use std::collections::HashSet;
+
+const EPISODE_STEPS: usize = 120;
+
+/// Checks everything a driver relies on. `allocations` counts the calls of the allocator on this thread so far.
+///
+/// # Panics
+/// Where the game breaks a promise of [`crate::Game`] or [`AnyBatch`].
+pub fn check(registration: &'static Registration, allocations: fn() -> u64) {
+    declarations_are_complete(registration);
+    hostile_options_are_refused(registration);
+    for options in variants(registration) {
+        let game = registration.configure(&options).expect("every choice of an option is accepted by itself");
+        let check = Check { game, allocations, options };
+        check.observations_fill_their_space();
+        check.episodes_are_functions_of_seed_and_actions();
+        check.rows_are_independent();
+        check.a_seeded_reset_forgets_the_past();
+        check.saved_rows_continue_exactly();
+        check.rollback_undoes_everything_since_the_checkpoint();
+        check.looking_changes_nothing();
+        check.episodes_are_cut_at_max_steps();
+        check.stepping_allocates_nothing();
+    }
+}
+
+/// The defaults, and each value of each option that has only few.
+fn variants(registration: &Registration) -> Vec<Vec<(String, OptionValue)>> {
+    let single = (registration.options)().into_iter().flat_map(|option| {
+        let choices = option.choices.into_iter().filter(move |choice| *choice != option.default);
+        choices.map(move |choice| vec![(option.name.to_string(), choice)])
+    });
+    std::iter::once(Vec::new()).chain(single).collect()
+}
+
+fn declarations_are_complete(registration: &Registration) {
+    let Registration { id, name, doc, reward, end_reasons, .. } = registration;
+    assert!(
+        id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
+        "{id} is not snake_case"
+    );
+    assert!(
+        name.starts_with(|c: char| c.is_ascii_uppercase()) && !name.contains('_'),
+        "{name} is not CamelCase"
+    );
+    assert!(doc.len() > 100, "{name}: the documentation says too little");
+    assert!(!reward.is_empty(), "{name} pays for nothing");
+    let mut names: Vec<&str> = reward.iter().map(|key| key.name).collect();
+    names.extend(end_reasons.iter());
+    names.extend((registration.options)().iter().map(|option| option.name));
+    assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "{name}: a name is declared twice");
+    for option in (registration.options)() {
+        assert!(!option.doc.is_empty(), "{name}: option {} has no documentation", option.name);
+    }
+}
+
+fn hostile_options_are_refused(registration: &Registration) {
+    let hostile = [
+        OptionValue::List(vec![OptionValue::None]),
+        OptionValue::Text("\u{0}nonsense".into()),
+        OptionValue::Float(f64::NAN),
+        OptionValue::Float(f64::INFINITY),
+        OptionValue::Int(i64::MIN),
+        OptionValue::List(vec![OptionValue::List(vec![OptionValue::Float(f64::NAN)])]),
+    ];
+    for option in (registration.options)() {
+        for value in &hostile {
+            let error = match registration.configure(&[(option.name.into(), value.clone())]) {
+                Err(error) => error.to_string(),
+                Ok(_) => panic!("{}: option {} accepts {value}", registration.name, option.name),
+            };
+            assert!(error.contains(option.name), "{error:?} does not name the option {}", option.name);
+        }
+        let unknown = format!("{}_", option.name);
+        let error = registration.configure(&[(unknown, option.default)]).err().map(|error| error.to_string());
+        assert!(
+            error.is_some_and(|error| error.contains(option.name)),
+            "an unknown option is not refused by names"
+        );
+    }
+}
+
+/// One configuration under test.
+struct Check {
+    game: ConfiguredGame,
+    allocations: fn() -> u64,
+    options: Vec<(String, OptionValue)>,
+}
+
+/// What an episode looked like from outside.
+#[derive(PartialEq, Debug, Clone)]
+struct Trace {
+    outcomes: Vec<Outcome>,
+    observations: Vec<u32>,
+}
+
+impl Check {
+    fn spec(&self) -> &GameSpec {
+        self.game.spec()
+    }
+
+    fn batch(&self, rows: usize) -> Box<dyn AnyBatch> {
+        self.game.batch(&[], rows).expect("the default weights are accepted")
+    }
+
+    fn seeded(&self, rows: usize, seed: u64) -> Box<dyn AnyBatch> {
+        let mut batch = self.batch(rows);
+        for row in 0..rows {
+            batch.reset(row, Some(&Seed::from(seed + row as u64)), &self.spec().default_flags());
+        }
+        batch
+    }
+
+    /// Steps one row alone with actions drawn from `seed`.
+    fn play(&self, batch: &mut dyn AnyBatch, row: usize, seed: u64, steps: usize) -> Trace {
+        let mut rng = Pcg64::from_entropy(Seed::from(seed).words(), &[]);
+        let mut trace = Trace { outcomes: Vec::new(), observations: vec![self.observed(batch, row)] };
+        let mut active = vec![false; batch.len()];
+        active[row] = true;
+        let mut outcomes = vec![Outcome::default(); batch.len()];
+        for _ in 0..steps {
+            let actions = RandomActions::draw(&mut rng, &self.spec().action, batch.len());
+            batch.step(actions.view(), Some(&active), &mut outcomes);
+            trace.outcomes.push(outcomes[row]);
+            trace.observations.push(self.observed(batch, row));
+        }
+        trace
+    }
+
+    fn observed(&self, batch: &mut dyn AnyBatch, row: usize) -> u32 {
+        let mut bytes = vec![0; self.spec().observation.size()];
+        batch.observe(row..row + 1, &mut bytes);
+        crc32fast::hash(&bytes)
+    }
+
+    fn observations_fill_their_space(&self) {
+        let mut batch = self.seeded(2, 1);
+        let size = self.spec().observation.size();
+        assert!(size > 0, "the observation space is empty");
+        let (mut zeros, mut ones) = (vec![0u8; 2 * size], vec![255u8; 2 * size]);
+        batch.observe(0..2, &mut zeros);
+        batch.observe(0..2, &mut ones);
+        assert_eq!(zeros, ones, "an observation leaves bytes unwritten, or is not a function of the state");
+    }
+
+    fn episodes_are_functions_of_seed_and_actions(&self) {
+        let trace = |seed, actions| self.play(&mut *self.seeded(1, seed), 0, actions, EPISODE_STEPS);
+        assert_eq!(trace(3, 4), trace(3, 4), "the same seed and actions gave another episode");
+        assert_ne!(trace(3, 4), trace(5, 4), "another seed gave the same episode");
+        assert_ne!(trace(3, 4), trace(3, 6), "other actions gave the same episode");
+        for outcome in trace(3, 4).outcomes {
+            assert!(outcome.reward.is_finite(), "a reward is not finite");
+            let reasons = self.spec().end_reasons.len();
+            assert!(
+                outcome.terminated.is_none_or(|reason| usize::from(reason) < reasons),
+                "an undeclared end"
+            );
+        }
+    }
+
+    fn rows_are_independent(&self) {
+        let mut together = self.seeded(3, 10);
+        let second = self.play(&mut *together, 1, 7, EPISODE_STEPS);
+        let alone = self.play(&mut *self.seeded(1, 11), 0, 7, 0);
+        assert_eq!(
+            alone.observations[0], second.observations[0],
+            "a row's seed means another episode elsewhere"
+        );
+        let third = self.play(&mut *together, 2, 8, 5);
+        assert_eq!(third, self.play(&mut *self.seeded(3, 10), 2, 8, 5), "stepping one row changed another");
+    }
+
+    fn a_seeded_reset_forgets_the_past(&self) {
+        let fresh = self.play(&mut *self.seeded(1, 0), 0, 9, EPISODE_STEPS);
+        let mut used = self.seeded(1, 5);
+        self.play(&mut *used, 0, 2, EPISODE_STEPS);
+        used.reset(0, Some(&Seed::from(0)), &self.spec().default_flags());
+        assert_eq!(
+            self.play(&mut *used, 0, 9, EPISODE_STEPS),
+            fresh,
+            "a seeded reset depends on what was before"
+        );
+
+        let continued = || {
+            let mut batch = self.seeded(1, 0);
+            batch.reset(0, None, &self.spec().default_flags());
+            self.play(&mut *batch, 0, 9, EPISODE_STEPS)
+        };
+        assert_eq!(continued(), continued(), "an unseeded reset is not a function of the last seed");
+        assert_ne!(continued(), fresh, "an unseeded reset repeats the last episode");
+    }
+
+    fn saved_rows_continue_exactly(&self) {
+        let mut original = self.seeded(2, 20);
+        self.play(&mut *original, 1, 3, EPISODE_STEPS / 2);
+        let bytes = original.save(1);
+        let expected = self.play(&mut *original, 1, 4, EPISODE_STEPS);
+        let mut copy = self.batch(1);
+        copy.load(0, &bytes).expect("a saved row is loaded by a fresh batch");
+        assert_eq!(copy.save(0), bytes, "saving what was loaded gives other bytes");
+        assert_eq!(
+            self.play(&mut *copy, 0, 4, EPISODE_STEPS),
+            expected,
+            "a loaded row continues differently"
+        );
+        original.reset(1, None, &self.spec().default_flags());
+        copy.reset(0, None, &self.spec().default_flags());
+        assert_eq!(
+            self.observed(&mut *original, 1),
+            self.observed(&mut *copy, 0),
+            "the stream was not saved"
+        );
+
+        let before = self.observed(&mut *copy, 0);
+        for end in [0, 1, bytes.len() / 2, bytes.len() - 1] {
+            assert!(
+                matches!(copy.load(0, &bytes[..end]), Err(Error::SavedState(_))),
+                "truncated bytes are believed"
+            );
+        }
+        assert_eq!(self.observed(&mut *copy, 0), before, "a refused load changed the row");
+    }
+
+    fn rollback_undoes_everything_since_the_checkpoint(&self) {
+        let mut batch = self.seeded(2, 30);
+        batch.checkpoint();
+        let first = self.play(&mut *batch, 0, 1, EPISODE_STEPS);
+        batch.reset(1, None, &self.spec().default_flags());
+        batch.rollback();
+        assert_eq!(
+            self.play(&mut *batch, 0, 1, EPISODE_STEPS),
+            first,
+            "a rolled back row continues differently"
+        );
+        let untouched = self.observed(&mut *self.seeded(2, 30), 1);
+        assert_eq!(self.observed(&mut *batch, 1), untouched, "a reset was not rolled back");
+    }
+
+    fn looking_changes_nothing(&self) {
+        let mut looked_at = self.seeded(1, 40);
+        let picture = looked_at.render(0);
+        assert_eq!(
+            picture.rgb.len(),
+            picture.width * picture.height * 3,
+            "the picture has another size than it says"
+        );
+        assert_eq!(looked_at.render(0), picture, "rendering twice gives two pictures");
+        for inspected in looked_at.inspect(0) {
+            let size: usize = inspected.shape.iter().product();
+            assert_eq!(inspected.values.len(), size, "{} has another size than its shape", inspected.name);
+        }
+        looked_at.info(0);
+        let trace = self.play(&mut *looked_at, 0, 1, EPISODE_STEPS);
+        assert_eq!(
+            trace,
+            self.play(&mut *self.seeded(1, 40), 0, 1, EPISODE_STEPS),
+            "looking changed the episode"
+        );
+    }
+
+    fn episodes_are_cut_at_max_steps(&self) {
+        let Some(max_steps) = self.spec().max_steps else { return };
+        let mut batch = self.seeded(1, 50);
+        for episode in 0..2 {
+            let outcomes = self.play_blind(&mut *batch, max_steps as usize + 1);
+            let cut = outcomes.iter().position(|outcome| outcome.truncated);
+            assert_eq!(cut, Some(max_steps as usize - 1), "episode {episode} is not cut at max_steps");
+            assert!(
+                outcomes[max_steps as usize].truncated,
+                "stepping on after the limit is no longer truncated"
+            );
+            batch.reset(0, None, &self.spec().default_flags());
+        }
+    }
+
+    /// Steps one row without looking, which is much faster.
+    fn play_blind(&self, batch: &mut dyn AnyBatch, steps: usize) -> Vec<Outcome> {
+        let mut rng = Pcg64::from_entropy(&[1], &[]);
+        let mut outcome = [Outcome::default()];
+        let step = |_| {
+            let actions = RandomActions::draw(&mut rng, &self.spec().action, 1);
+            batch.step(actions.view(), None, &mut outcome);
+            outcome[0]
+        };
+        (0..steps).map(step).collect()
+    }
+
+    fn stepping_allocates_nothing(&self) {
+        let mut batch = self.seeded(2, 60);
+        let mut rng = Pcg64::from_entropy(&[2], &[]);
+        let actions: Vec<RandomActions> =
+            (0..EPISODE_STEPS).map(|_| RandomActions::draw(&mut rng, &self.spec().action, 2)).collect();
+        let mut outcomes = [Outcome::default(); 2];
+        let mut bytes = vec![0; 2 * self.spec().observation.size()];
+        let mut run = |batch: &mut dyn AnyBatch| {
+            for actions in &actions {
+                batch.step(actions.view(), None, &mut outcomes);
+                batch.observe(0..2, &mut bytes);
+            }
+        };
+        // The first episode may grow what is kept for the ones after it.
+        batch.checkpoint();
+        run(&mut *batch);
+        batch.rollback();
+        let before = (self.allocations)();
+        run(&mut *batch);
+        let made = (self.allocations)() - before;
+        assert_eq!(
+            made, 0,
+            "{EPISODE_STEPS} steps made {made} allocations with the options {:?}",
+            self.options
+        );
+    }
+}
+
+/// Actions that a step can borrow.
+enum RandomActions {
+    Discrete(Vec<i64>),
+    Continuous(Vec<f64>),
+}
+
+impl RandomActions {
+    #[expect(clippy::cast_possible_wrap, reason = "an index below the number of actions")]
+    fn draw(rng: &mut Pcg64, space: &ActionSpace, rows: usize) -> Self {
+        match space {
+            ActionSpace::Discrete { names } => {
+                Self::Discrete((0..rows).map(|_| rng.integers(names.len() as u64) as i64).collect())
+            }
+            ActionSpace::Continuous { low, high } => {
+                let mut values = Vec::with_capacity(rows * low.len());
+                for _ in 0..rows {
+                    for (low, high) in low.iter().zip(high) {
+                        values.push(rng.uniform(f64::from(*low), f64::from(*high)));
+                    }
+                }
+                Self::Continuous(values)
+            }
+        }
+    }
+
+    fn view(&self) -> Actions<'_> {
+        match self {
+            Self::Discrete(indices) => Actions::Discrete(indices),
+            Self::Continuous(values) => Actions::Continuous(values),
+        }
+    }
+}

@@ -55,6 +55,8 @@ pub struct OptionSpec {
     pub annotation: String,
     /// Allowed values beyond the type, in words; empty when all are.
     pub allowed: String,
+    /// All values, where they are few; else empty.
+    pub choices: Vec<OptionValue>,
     /// One line of documentation.
     pub doc: &'static str,
 }
@@ -74,6 +76,11 @@ pub trait OptionType: Clone {
         String::new()
     }
 
+    /// All values, where they are few; else empty.
+    fn choices() -> Vec<OptionValue> {
+        Vec::new()
+    }
+
     /// The value, or `None` where it has another type.
     fn from_value(value: &OptionValue) -> Option<Self>;
 
@@ -89,6 +96,9 @@ pub trait OptionType: Clone {
 impl OptionType for bool {
     fn annotation() -> String {
         "bool".into()
+    }
+    fn choices() -> Vec<OptionValue> {
+        vec![OptionValue::Bool(false), OptionValue::Bool(true)]
     }
     fn from_value(value: &OptionValue) -> Option<Self> {
         if let OptionValue::Bool(value) = value { Some(*value) } else { None }
@@ -229,16 +239,20 @@ pub fn accept<T: OptionType + PartialOrd>(
         Some(_) => Err(refused()),
         // An integer or a text of the right type can still be no value of a count or a choice.
         None if is_of_type(&T::annotation(), given) => Err(refused()),
-        None => {
-            Err(Error::OptionType { name, expected: T::expected(), given: format!("{given} ({})", type_name(given)) })
-        }
+        None => Err(Error::OptionType {
+            name,
+            expected: T::expected(),
+            given: format!("{given} ({})", type_name(given)),
+        }),
     }
 }
 
 /// The allowed values in words.
 #[must_use]
 pub fn allowed_in<T: OptionType>(range: Option<&RangeInclusive<T>>) -> String {
-    range.map_or_else(T::allowed, |range| format!("from {} to {}", range.start().to_value(), range.end().to_value()))
+    range.map_or_else(T::allowed, |range| {
+        format!("from {} to {}", range.start().to_value(), range.end().to_value())
+    })
 }
 
 fn is_of_type(annotation: &str, given: &OptionValue) -> bool {
@@ -310,6 +324,7 @@ macro_rules! options {
                     default: <$type as $crate::OptionType>::to_value(&default.$option),
                     annotation: <$type as $crate::OptionType>::annotation(),
                     allowed: $crate::options::allowed_in::<$type>($crate::options!(@range $($range)?)),
+                    choices: <$type as $crate::OptionType>::choices(),
                     doc: $doc.trim_ascii(),
                 },)*]
             }
@@ -377,6 +392,9 @@ macro_rules! choice {
             fn allowed() -> String {
                 [$(concat!("\"", $text, "\"")),*].join(" or ")
             }
+            fn choices() -> Vec<$crate::OptionValue> {
+                vec![$($crate::OptionValue::Text($text.into())),*]
+            }
             fn from_value(value: &$crate::OptionValue) -> Option<Self> {
                 match value {
                     $($crate::OptionValue::Text(text) if text == $text => Some(Self::$variant),)*
@@ -436,8 +454,14 @@ mod tests {
 
     #[test]
     fn what_is_parsed_is_what_values_returns() {
-        let options = Sample { limit: None, order: Order::Columns, table: Some(vec![[1.0, -1.0]]), ..Default::default() };
-        let given: Vec<(String, OptionValue)> = options.values().into_iter().map(|(n, v)| (n.into(), v)).collect();
+        let options = Sample {
+            limit: None,
+            order: Order::Columns,
+            table: Some(vec![[1.0, -1.0]]),
+            ..Default::default()
+        };
+        let given: Vec<(String, OptionValue)> =
+            options.values().into_iter().map(|(n, v)| (n.into(), v)).collect();
         assert_eq!(Sample::parse("Sample", &given), Ok(options));
     }
 
@@ -465,7 +489,10 @@ mod tests {
         assert_eq!(message("table", OptionValue::List(vec![])).0, Value);
         assert_eq!(
             message("speed", OptionValue::Int(0)),
-            (Value, "Sample has no option \"speed\"; its options are flag, share, limit, table, order".into())
+            (
+                Value,
+                "Sample has no option \"speed\"; its options are flag, share, limit, table, order".into()
+            )
         );
     }
 }

@@ -1,8 +1,8 @@
 //! The list of games by name, and a game with its options settled: what drivers are handed.
 
 use crate::{
-    ActionSpace, AnyBatch, Error, Game, ObservationSpace, OptionSpec, OptionValue, Options, ResetFlag, Result,
-    RewardKey, weights,
+    ActionSpace, AnyBatch, Error, Game, ObservationSpace, OptionSpec, OptionValue, Options, ResetFlag,
+    Result, RewardKey, weights,
 };
 use std::sync::Arc;
 
@@ -35,12 +35,15 @@ impl GameSpec {
     }
 }
 
+/// Makes so many worlds under these weights.
+type MakeBatch = dyn Fn(&[f64], usize) -> Result<Box<dyn AnyBatch>> + Send + Sync;
+
 /// A game with its options settled, of which batches can be made on any thread.
 #[derive(Clone)]
 pub struct ConfiguredGame {
     spec: GameSpec,
     options: Vec<(&'static str, OptionValue)>,
-    make_batch: Arc<dyn Fn(&[f64], usize) -> Result<Box<dyn AnyBatch>> + Send + Sync>,
+    make_batch: Arc<MakeBatch>,
 }
 
 impl ConfiguredGame {
@@ -162,9 +165,11 @@ impl Registry {
     /// # Errors
     /// [`Error::UnknownGame`] with the names there are.
     pub fn get(&self, name: &str) -> Result<&'static Registration> {
-        self.games.iter().find(|game| game.id == name || game.name == name).ok_or_else(|| Error::UnknownGame {
-            name: name.into(),
-            known: self.games.iter().map(|game| game.name).collect::<Vec<_>>().join(", "),
+        self.games.iter().find(|game| game.id == name || game.name == name).ok_or_else(|| {
+            Error::UnknownGame {
+                name: name.into(),
+                known: self.games.iter().map(|game| game.name).collect::<Vec<_>>().join(", "),
+            }
         })
     }
 }

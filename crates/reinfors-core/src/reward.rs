@@ -51,7 +51,12 @@ mod tests {
         let unknown = weights("Snake", &KEYS, &[("pear".into(), 1.0)]).unwrap_err().to_string();
         assert_eq!(unknown, "unknown reward key \"pear\"; the keys of Snake are apple, step");
         for bad in [f64::NAN, f64::INFINITY] {
-            assert!(weights("Snake", &KEYS, &[("apple".into(), bad)]).unwrap_err().to_string().contains("apple, step"));
+            assert!(
+                weights("Snake", &KEYS, &[("apple".into(), bad)])
+                    .unwrap_err()
+                    .to_string()
+                    .contains("apple, step")
+            );
         }
     }
 }

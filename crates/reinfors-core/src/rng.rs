@@ -173,7 +173,8 @@ const POOL: usize = 4;
 fn mix_entropy(entropy: &[u32], spawn_key: &[u32]) -> [u32; POOL] {
     // Padding keeps a short entropy with a spawn key apart from a longer entropy without one.
     let padding = if spawn_key.is_empty() { 0 } else { POOL.saturating_sub(entropy.len()) };
-    let mut words = entropy.iter().copied().chain(std::iter::repeat_n(0, padding)).chain(spawn_key.iter().copied());
+    let mut words =
+        entropy.iter().copied().chain(std::iter::repeat_n(0, padding)).chain(spawn_key.iter().copied());
 
     let mut hash = Hash { constant: 0x43b0_d7e5 };
     let mut pool: [u32; POOL] = std::array::from_fn(|_| hash.absorb(words.next().unwrap_or(0)));

@@ -59,8 +59,12 @@ impl ActionSpace {
     /// The other kind of action, another number of them, an index outside `0..n`, a number that is not finite.
     pub fn check(&self, actions: Actions<'_>, rows: usize) -> Result<()> {
         match (self, actions) {
-            (Self::Discrete { names }, Actions::Discrete(indices)) => check_indices(indices, names.len(), rows),
-            (Self::Continuous { low, .. }, Actions::Continuous(values)) => check_vectors(values, low.len(), rows),
+            (Self::Discrete { names }, Actions::Discrete(indices)) => {
+                check_indices(indices, names.len(), rows)
+            }
+            (Self::Continuous { low, .. }, Actions::Continuous(values)) => {
+                check_vectors(values, low.len(), rows)
+            }
             (Self::Discrete { names }, Actions::Continuous(_)) => Err(Error::ActionType {
                 expected: format!("integers in 0..{}", names.len()),
                 given: "floating-point numbers".into(),
@@ -75,7 +79,10 @@ impl ActionSpace {
 
 fn check_indices(indices: &[i64], n: usize, rows: usize) -> Result<()> {
     if indices.len() != rows {
-        return Err(Error::ActionShape { expected: format!("({rows},)"), given: format!("({},)", indices.len()) });
+        return Err(Error::ActionShape {
+            expected: format!("({rows},)"),
+            given: format!("({},)", indices.len()),
+        });
     }
     match indices.iter().position(|&index| usize::try_from(index).map_or(true, |index| index >= n)) {
         None => Ok(()),
@@ -121,13 +128,19 @@ mod tests {
     #[test]
     fn a_refusal_names_the_row_the_value_and_what_is_allowed() {
         let message = |space: ActionSpace, actions, rows| space.check(actions, rows).unwrap_err().to_string();
-        assert_eq!(message(three_names(), Actions::Discrete(&[0, 3]), 2), "action 3 of row 1 must be in 0..3");
+        assert_eq!(
+            message(three_names(), Actions::Discrete(&[0, 3]), 2),
+            "action 3 of row 1 must be in 0..3"
+        );
         assert_eq!(message(three_names(), Actions::Discrete(&[-1]), 1), "action -1 of row 0 must be in 0..3");
         assert_eq!(
             message(plane(), Actions::Continuous(&[0.0, 0.0, 0.0, f64::NAN]), 2),
             "action NaN of row 1 must be finite"
         );
-        assert_eq!(message(three_names(), Actions::Discrete(&[0]), 2), "actions must have shape (2,), got (1,)");
+        assert_eq!(
+            message(three_names(), Actions::Discrete(&[0]), 2),
+            "actions must have shape (2,), got (1,)"
+        );
     }
 
     #[test]
