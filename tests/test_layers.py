@@ -171,9 +171,11 @@ def games_have_the_same_rooms(root: Path) -> list[str]:
     folder = root / "crates/reinfors-games/src"
     for game in games(root):
         found += [f"{game} has no {name}" for name in GAME_FILES if not (folder / game / name).exists()]
-        for listing in sorted(MAY_NAME_GAMES):
-            if not spellings(game).search((root / listing).read_text()):
-                found.append(f"{listing} does not list {game}")
+        found += [
+            f"{name} does not list {game}"
+            for name in sorted(MAY_NAME_GAMES)
+            if not (root / name).exists() or not spellings(game).search((root / name).read_text())
+        ]
     return found
 
 
