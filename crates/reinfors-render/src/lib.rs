@@ -1,1 +1,30 @@
-//! Drawing verbs and the rasterisers that carry them out.
+//! Drawing verbs and the rasterisers that carry them out, byte for byte as pygame does.
+//!
+//! A game's `view.rs` puts shapes into a [`Scene`]; it says *what* is drawn. Two rasterisers say *how*:
+//! [`Surface`] paints every pixel of the full surface and [`smoothscale`] shrinks it (plain, the oracle);
+//! [`Thumbnail`] draws the same bytes straight at the small size, touching only what is not uniform.
+//! Nothing here knows a game. The reference is pygame-ce 2.5 on x86-64 (SDL_gfx, `smoothscale` in SSE2).
+
+mod axis;
+mod camera;
+mod clip;
+mod colour;
+mod crossings;
+mod fringe;
+mod layout;
+mod line;
+mod scene;
+mod smoothscale;
+mod strip;
+mod surface;
+mod text;
+mod thumbnail;
+
+pub use camera::Camera;
+pub use colour::Colour;
+pub use layout::{Layout, Size, SizeError};
+pub use scene::{Point, Scene};
+pub use smoothscale::smoothscale;
+pub use surface::Surface;
+pub use text::{Strike, StrikeError};
+pub use thumbnail::Thumbnail;

@@ -1,0 +1,199 @@
+//! The verbs: a display list of shapes in surface coordinates, filled by a game's `view.rs` and kept between
+//! frames so that a frame allocates nothing. Points are integers; the reference truncates toward zero.
+
+use crate::{Colour, Size, Strike};
+use std::ops::Range;
+
+/// A point of the surface in pixels: `x` to the right, `y` down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Point {
+    /// Column.
+    pub x: i32,
+    /// Row.
+    pub y: i32,
+}
+
+impl Point {
+    /// From column and row.
+    #[must_use]
+    pub const fn new(x: i32, y: i32) -> Self {
+        Self { x, y }
+    }
+
+    /// The pixel a real position falls on: each coordinate cut toward zero, as C's cast to int does.
+    #[inline]
+    #[must_use]
+    pub const fn truncated([x, y]: [f64; 2]) -> Self {
+        Self { x: x as i32, y: y as i32 }
+    }
+}
+
+/// What one verb drew. Points, greys and vertices lie in the scene's own pools.
+#[derive(Clone, Debug)]
+pub(crate) enum Shape {
+    /// `gfxdraw.aapolygon`, then `gfxdraw.filled_polygon`.
+    AaPolygon { points: Range<usize> },
+    /// `pygame.draw.polygon`.
+    Polygon { points: Range<usize> },
+    /// Both corners included.
+    Rectangle { min: Point, max: Point },
+    /// One segment of `pygame.draw.lines`.
+    Line { from: Point, to: Point, width: i32 },
+    /// An opaque grey picture.
+    Bitmap { min: Point, size: Size, greys: Range<usize> },
+}
+
+/// A shape, its colour, and the flips that had happened before it.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    pub shape: Shape,
+    pub colour: Colour,
+    pub rows: RowRange,
+    pub flips: usize,
+}
+
+/// Rows a shape may touch, both ends included, before any flip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowRange {
+    pub min: i32,
+    pub max: i32,
+}
+
+/// A display list. Later shapes cover earlier ones; the surface starts black.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    size: Size,
+    items: Vec<Item>,
+    points: Vec<Point>,
+    greys: Vec<u8>,
+    flips: usize,
+}
+
+impl Scene {
+    /// An empty scene for a surface of `size` pixels, 32767 at most each way (SDL_gfx counts in 16 bits).
+    ///
+    /// # Panics
+    /// If a side is 0 or above 32767.
+    #[must_use]
+    pub fn new(size: Size) -> Self {
+        let allowed = 1..=i16::MAX as usize;
+        assert!(allowed.contains(&size.width) && allowed.contains(&size.height), "surface of {size:?}");
+        Self { size, items: Vec::new(), points: Vec::new(), greys: Vec::new(), flips: 0 }
+    }
+
+    /// The surface's size.
+    #[must_use]
+    pub const fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Forgets every shape and keeps the memory.
+    pub fn clear(&mut self) {
+        self.items.clear();
+        self.points.clear();
+        self.greys.clear();
+        self.flips = 0;
+    }
+
+    /// Fills the whole surface.
+    pub fn background(&mut self, colour: Colour) {
+        let far = Point::new(self.size.width as i32 - 1, self.size.height as i32 - 1);
+        self.rectangle(Point::default(), far, colour);
+    }
+
+    /// A filled polygon with smooth edges: `gfxdraw.aapolygon`, then `gfxdraw.filled_polygon`. Fewer than three
+    /// points draw nothing. Coordinates wrap to 16 bits as SDL_gfx's `Sint16` does.
+    pub fn aa_polygon(&mut self, points: &[Point], colour: Colour) {
+        if points.len() < 3 {
+            return;
+        }
+        let wrapped = points.iter().map(|p| Point::new(i32::from(p.x as i16), i32::from(p.y as i16)));
+        let (points, rows) = self.keep(wrapped);
+        self.push(Shape::AaPolygon { points }, colour, rows);
+    }
+
+    /// A filled polygon with hard edges: `pygame.draw.polygon` of four or more points (three points take
+    /// another path in pygame, which is not drawn here: fewer than four draw nothing).
+    pub fn polygon(&mut self, points: &[Point], colour: Colour) {
+        if points.len() < 4 {
+            return;
+        }
+        let (points, rows) = self.keep(points.iter().copied());
+        self.push(Shape::Polygon { points }, colour, rows);
+    }
+
+    /// A filled upright rectangle; both corners belong to it. This is what `pygame.draw.polygon` gives for
+    /// upright rectangles, whichever corners are named.
+    pub fn rectangle(&mut self, a: Point, b: Point, colour: Colour) {
+        let min = Point::new(a.x.min(b.x), a.y.min(b.y));
+        let max = Point::new(a.x.max(b.x), a.y.max(b.y));
+        self.push(Shape::Rectangle { min, max }, colour, RowRange { min: min.y, max: max.y });
+    }
+
+    /// Joined straight segments, two or more pixels wide and open at the ends: `pygame.draw.lines`. Thinner
+    /// lines take another path in pygame, which is not drawn here: they draw nothing.
+    pub fn lines(&mut self, points: &[Point], width: i32, colour: Colour) {
+        if width < 2 {
+            return;
+        }
+        for pair in points.windows(2) {
+            let (from, to) = (pair[0], pair[1]);
+            let (top, bottom) = (from.y.min(to.y), from.y.max(to.y));
+            let rows = RowRange { min: top.saturating_sub(width), max: bottom.saturating_add(width) };
+            self.push(Shape::Line { from, to, width }, colour, rows);
+        }
+    }
+
+    /// White text on its own black box, centred on `centre` (pygame's `Rect.center`). Characters the strike
+    /// lacks are left out.
+    pub fn text(&mut self, strike: &Strike, text: &str, centre: Point) {
+        let start = self.greys.len();
+        let size = strike.render(text, &mut self.greys);
+        let min = Point::new(centre.x - size.width as i32 / 2, centre.y - size.height as i32 / 2);
+        let rows = RowRange { min: min.y, max: min.y + size.height as i32 - 1 };
+        let greys = start..self.greys.len();
+        self.push(Shape::Bitmap { min, size, greys }, Colour::BLACK, rows);
+    }
+
+    /// Turns what was drawn so far upside down: `pygame.transform.flip(surface, False, True)`.
+    pub fn flip(&mut self) {
+        self.flips += 1;
+    }
+
+    pub(crate) fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Flips so far.
+    pub(crate) const fn flips(&self) -> usize {
+        self.flips
+    }
+
+    /// Whether an item ends up upside down.
+    pub(crate) fn is_flipped(&self, item: &Item) -> bool {
+        (self.flips - item.flips) % 2 == 1
+    }
+
+    pub(crate) fn points(&self, range: &Range<usize>) -> &[Point] {
+        &self.points[range.clone()]
+    }
+
+    pub(crate) fn greys(&self, range: &Range<usize>) -> &[u8] {
+        &self.greys[range.clone()]
+    }
+
+    fn keep(&mut self, points: impl Iterator<Item = Point>) -> (Range<usize>, RowRange) {
+        let start = self.points.len();
+        self.points.extend(points);
+        let kept = &self.points[start..];
+        let mut rows = RowRange { min: i32::MAX, max: i32::MIN };
+        for point in kept {
+            rows = RowRange { min: rows.min.min(point.y), max: rows.max.max(point.y) };
+        }
+        (start..self.points.len(), rows)
+    }
+
+    fn push(&mut self, shape: Shape, colour: Colour, rows: RowRange) {
+        self.items.push(Item { shape, colour, rows, flips: self.flips });
+    }
+}

@@ -1,0 +1,124 @@
+//! Text at one size of one font, from pictures of its characters and the distances between them.
+//!
+//! A *strike* is what a font gives at a fixed size. Characters stand at whole pixels: the pen advances in 64ths,
+//! by the character's width and its pair's kerning, and is cut down. Overlaps take the brighter pixel.
+
+use crate::Size;
+
+/// File signature and version.
+const MAGIC: &[u8; 4] = b"STR1";
+
+/// The pictures, widths and kerning of a few characters.
+#[derive(Clone, Debug)]
+pub struct Strike {
+    height: usize,
+    glyphs: Vec<Glyph>,
+    /// Pen advance in 64ths of a pixel from a character to the next: `advance[first * glyphs + second]`.
+    advances: Vec<u16>,
+}
+
+#[derive(Clone, Debug)]
+struct Glyph {
+    character: u8,
+    width: usize,
+    greys: Vec<u8>,
+}
+
+/// A strike that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StrikeError;
+
+impl std::fmt::Display for StrikeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("not a strike: it must start with STR1 and have the length its header tells")
+    }
+}
+
+impl std::error::Error for StrikeError {}
+
+impl Strike {
+    /// Reads a strike. All numbers are bytes or little-endian 16-bit:
+    /// `STR1`, height, number of glyphs; the advances (16-bit, row per first character); for each glyph its
+    /// character, its width, the rows left out above and the rows that follow, then those rows' greys.
+    ///
+    /// # Errors
+    /// [`StrikeError`] if the bytes are anything else.
+    pub fn parse(bytes: &[u8]) -> Result<Self, StrikeError> {
+        let mut bytes = bytes.strip_prefix(MAGIC).ok_or(StrikeError)?;
+        let mut take = |count: usize| {
+            let (taken, rest) = bytes.split_at_checked(count).ok_or(StrikeError)?;
+            bytes = rest;
+            Ok(taken)
+        };
+        let header = take(2)?;
+        let (height, count) = (usize::from(header[0]), usize::from(header[1]));
+        let advances =
+            take(2 * count * count)?.chunks_exact(2).map(|b| u16::from_le_bytes([b[0], b[1]])).collect();
+        let mut glyphs = Vec::with_capacity(count);
+        for _ in 0..count {
+            let &[character, width, above, rows] = take(4)? else { return Err(StrikeError) };
+            let (width, above, rows) = (usize::from(width), usize::from(above), usize::from(rows));
+            if above + rows > height {
+                return Err(StrikeError);
+            }
+            let mut greys = vec![0; width * height];
+            greys[width * above..][..width * rows].copy_from_slice(take(width * rows)?);
+            glyphs.push(Glyph { character, width, greys });
+        }
+        if bytes.is_empty() { Ok(Self { height, glyphs, advances }) } else { Err(StrikeError) }
+    }
+
+    /// Appends the picture of `text` to `greys`, row by row, and tells its size.
+    pub(crate) fn render(&self, text: &str, greys: &mut Vec<u8>) -> Size {
+        let width = self.pens(text).map(|(pen, glyph)| pen + glyph.width).max().unwrap_or(0);
+        let start = greys.len();
+        greys.resize(start + width * self.height, 0);
+        let picture = &mut greys[start..];
+        for (pen, glyph) in self.pens(text) {
+            for (line, ink) in picture.chunks_exact_mut(width).zip(glyph.greys.chunks_exact(glyph.width)) {
+                for (grey, &ink) in line[pen..].iter_mut().zip(ink) {
+                    *grey = (*grey).max(ink);
+                }
+            }
+        }
+        Size::new(width, self.height)
+    }
+
+    /// Each known character of the text and the column it starts at.
+    fn pens<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (usize, &'a Glyph)> {
+        let known = |byte| self.glyphs.iter().position(|glyph| glyph.character == byte);
+        text.bytes().filter_map(known).scan((0, None), |(pen, previous), index| {
+            if let Some(previous) = previous.replace(index) {
+                *pen += usize::from(self.advances[previous * self.glyphs.len() + index]);
+            }
+            Some((*pen / 64, &self.glyphs[index]))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two characters, two rows high: `a` is two pixels wide, `b` one; `ab` stands 1.5 pixels apart.
+    const TINY: &[u8] =
+        b"STR1\x02\x02\x80\x00\x60\x00\x40\x00\x40\x00a\x02\x01\x01\x09\x08b\x01\x00\x02\x05\x06";
+
+    #[test]
+    fn characters_stand_at_their_advances_and_the_brighter_pixel_wins() {
+        let strike = Strike::parse(TINY).unwrap();
+        let mut greys = vec![];
+        assert_eq!(strike.render("a?b", &mut greys), Size::new(2, 2));
+        assert_eq!(greys, [0, 5, 9, 8]);
+        greys.clear();
+        assert_eq!(strike.render("", &mut greys), Size::new(0, 2));
+    }
+
+    #[test]
+    fn a_strike_cut_short_or_with_more_behind_it_is_refused() {
+        for end in 0..TINY.len() {
+            assert!(Strike::parse(&TINY[..end]).is_err());
+        }
+        assert!(Strike::parse(&[TINY, b"x"].concat()).is_err());
+    }
+}
