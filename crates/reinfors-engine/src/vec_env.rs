@@ -1,0 +1,420 @@
+//! The caller-driven face of the worlds: reset and step a row of environments, one observation, reward and end each.
+//!
+//! Rows are spread over the pool's threads and never see each other, so that no result depends on the number of
+//! threads. Everything is checked before anything moves: a refused call leaves every environment where it was.
+
+use crate::pool::Pool;
+use crate::EngineError;
+use reinfors_core::rng::Seed;
+use reinfors_core::{Actions, AnyBatch, ConfiguredGame, Inspected, Outcome, Picture, decode, encode};
+use std::ops::Range;
+use std::thread;
+
+/// Environments that one [`VecEnv`] may hold.
+pub const MAX_ENVS: usize = 65_536;
+/// Threads that one [`VecEnv`] may use.
+pub const MAX_THREADS: usize = 1_024;
+
+/// What happens to an environment whose episode is over: the three modes of Gymnasium's vector environments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Autoreset {
+    /// The next step resets it instead of stepping; its action is ignored, its reward 0.
+    NextStep,
+    /// The same step resets it; what was last seen is in [`VecStep::finals`].
+    SameStep,
+    /// Nothing: the caller resets. Until then stepping goes on simulating.
+    Disabled,
+}
+
+/// What the game reports of each environment under one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InfoColumn {
+    /// The game's name for it.
+    pub name: &'static str,
+    /// One value per environment; `false` where the environment reports none.
+    pub values: Vec<bool>,
+    /// Which environments report it.
+    pub present: Vec<bool>,
+}
+
+/// What one step of all environments did; every list has one entry per environment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VecStep {
+    /// Rewards under the caller's weights.
+    pub rewards: Vec<f64>,
+    /// Whether the episode ended by the game's rules.
+    pub terminated: Vec<bool>,
+    /// Whether the episode was cut off at its last allowed step.
+    pub truncated: Vec<bool>,
+    /// What the game reports.
+    pub infos: Vec<InfoColumn>,
+    /// Index and last observation of the environments that [`Autoreset::SameStep`] reset.
+    pub finals: Vec<(usize, Vec<u8>)>,
+    /// What the game reported of those before their reset.
+    pub final_infos: Vec<InfoColumn>,
+}
+
+/// Environments of one game, stepped together.
+pub struct VecEnv {
+    game: ConfiguredGame,
+    autoreset: Autoreset,
+    seed: Seed,
+    rows: Vec<Row>,
+    shards: Vec<Shard>,
+    pool: Pool,
+}
+
+/// What is known of one environment beside its world.
+#[derive(Clone, Default)]
+struct Row {
+    /// The seed of its random stream; `None` until it is first reset.
+    seed: Option<Seed>,
+    is_over: bool,
+}
+
+/// The worlds of one thread.
+struct Shard {
+    batch: Box<dyn AnyBatch>,
+    rows: Range<usize>,
+}
+
+/// An environment as [`VecEnv::save`] writes it.
+type SavedEnv = (bool, Option<Seed>, Vec<u8>);
+
+impl VecEnv {
+    /// `n_envs` environments of `game`, not reset yet. The first reset of environment `i`, where it is given no
+    /// seed of its own, takes `seed + i`. `n_threads` of `None` uses all cores.
+    ///
+    /// # Errors
+    /// A reward key the game does not have, a number of environments or threads outside what is allowed.
+    pub fn new(
+        game: &ConfiguredGame,
+        reward: &[(String, f64)],
+        n_envs: usize,
+        n_threads: Option<usize>,
+        seed: Seed,
+        autoreset: Autoreset,
+    ) -> Result<Self, EngineError> {
+        check_count("n_envs", n_envs, MAX_ENVS)?;
+        let n_threads = n_threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
+        check_count("n_threads", n_threads, MAX_THREADS)?;
+        let n_shards = n_threads.min(n_envs);
+        let pool = Pool::new(n_shards)?;
+        let shards = (0..n_shards)
+            .map(|shard| {
+                let rows = shard * n_envs / n_shards..(shard + 1) * n_envs / n_shards;
+                Ok(Shard { batch: game.batch(reward, rows.len())?, rows })
+            })
+            .collect::<Result<_, EngineError>>()?;
+        Ok(Self { game: game.clone(), autoreset, seed, rows: vec![Row::default(); n_envs], shards, pool })
+    }
+
+    /// The game that is played.
+    #[must_use]
+    pub fn game(&self) -> &ConfiguredGame {
+        &self.game
+    }
+
+    /// Number of environments.
+    #[must_use]
+    pub fn n_envs(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Number of threads that step them.
+    #[must_use]
+    pub fn n_threads(&self) -> usize {
+        self.shards.len()
+    }
+
+    /// Bytes of all observations together.
+    #[must_use]
+    pub fn observations_size(&self) -> usize {
+        self.n_envs() * self.game.spec().observation.size()
+    }
+
+    /// The seed each environment's random stream began with; `None` before its first reset.
+    pub fn seeds(&self) -> impl Iterator<Item = Option<&Seed>> {
+        self.rows.iter().map(|row| row.seed.as_ref())
+    }
+
+    /// Starts new episodes, in all environments or in those that `mask` marks, and draws all observations into
+    /// `observations`. An environment with no seed of its own continues its random stream. `flags` are in the
+    /// order of the game's reset flags.
+    ///
+    /// # Errors
+    /// Lists of another length than the number of environments, a mask that marks none, an environment outside the
+    /// mask that was never reset.
+    pub fn reset(
+        &mut self,
+        seeds: &[Option<Seed>],
+        flags: &[bool],
+        mask: Option<&[bool]>,
+        observations: &mut [u8],
+    ) -> Result<Vec<InfoColumn>, EngineError> {
+        self.check_reset(seeds, mask)?;
+        let is_chosen = |env: usize| mask.is_none_or(|mask| mask[env]);
+        let mut new_seeds = vec![None; self.n_envs()];
+        for (env, row) in self.rows.iter_mut().enumerate().filter(|&(env, _)| is_chosen(env)) {
+            let fallback = || row.seed.is_none().then(|| offset(&self.seed, env));
+            new_seeds[env] = seeds[env].clone().or_else(fallback);
+            if new_seeds[env].is_some() {
+                row.seed.clone_from(&new_seeds[env]);
+            }
+            row.is_over = false;
+        }
+        let size = self.game.spec().observation.size();
+        let mut jobs = split(&mut self.shards, observations, size);
+        self.pool.for_each(&mut jobs, |_, (shard, out)| {
+            for (row, env) in shard.rows.clone().enumerate().filter(|&(_, env)| is_chosen(env)) {
+                shard.batch.reset(row, new_seeds[env].as_ref(), flags);
+            }
+            shard.batch.observe(0..shard.rows.len(), out);
+        })?;
+        Ok(self.infos(is_chosen))
+    }
+
+    fn check_reset(&self, seeds: &[Option<Seed>], mask: Option<&[bool]>) -> Result<(), EngineError> {
+        let n_envs = self.n_envs();
+        if seeds.len() != n_envs {
+            return Err(wrong_length("seed", seeds.len(), n_envs));
+        }
+        let Some(mask) = mask else { return Ok(()) };
+        if mask.len() != n_envs {
+            return Err(wrong_length("reset_mask", mask.len(), n_envs));
+        }
+        if !mask.contains(&true) {
+            return Err(EngineError::Setting {
+                name: "reset_mask",
+                allowed: "true for at least one environment".into(),
+                given: "false for all".into(),
+            });
+        }
+        match self.rows.iter().zip(mask).position(|(row, chosen)| row.seed.is_none() && !chosen) {
+            Some(env) => Err(EngineError::NotReset { env }),
+            None => Ok(()),
+        }
+    }
+
+    /// Steps every environment once and draws all observations into `observations`.
+    ///
+    /// # Errors
+    /// Actions outside the action space (named by [`reinfors_core::ActionSpace::check`]) or an environment that was
+    /// never reset; no environment has moved then.
+    pub fn step(&mut self, actions: Actions<'_>, observations: &mut [u8]) -> Result<VecStep, EngineError> {
+        let spec = self.game.spec();
+        spec.action.check(actions, self.n_envs())?;
+        if let Some(env) = self.rows.iter().position(|row| row.seed.is_none()) {
+            return Err(EngineError::NotReset { env });
+        }
+        let flags = spec.default_flags();
+        let (size, dimensions) = (spec.observation.size(), spec.action.dimensions());
+        let (autoreset, rows) = (self.autoreset, &self.rows);
+        let mut jobs: Vec<StepJob<'_>> = split(&mut self.shards, observations, size)
+            .into_iter()
+            .map(|(shard, observations)| StepJob {
+                actions: slice_of(actions, shard.rows.clone(), dimensions),
+                was_over: rows[shard.rows.clone()].iter().map(|row| row.is_over).collect(),
+                shard,
+                observations,
+                outcomes: Vec::new(),
+                finals: Vec::new(),
+                final_infos: Vec::new(),
+            })
+            .collect();
+        self.pool.for_each(&mut jobs, |_, job| job.run(autoreset, &flags, size))?;
+        let mut step = VecStep::default();
+        let mut final_infos = Vec::new();
+        for job in jobs {
+            step.rewards.extend(job.outcomes.iter().map(|outcome| outcome.reward));
+            step.terminated.extend(job.outcomes.iter().map(|outcome| outcome.terminated.is_some()));
+            step.truncated.extend(job.outcomes.iter().map(|outcome| outcome.truncated));
+            step.finals.extend(job.finals);
+            final_infos.extend(job.final_infos);
+        }
+        for (row, (terminated, truncated)) in self.rows.iter_mut().zip(step.terminated.iter().zip(&step.truncated)) {
+            row.is_over = self.autoreset != Autoreset::SameStep && (*terminated || *truncated);
+        }
+        step.final_infos = columns(self.n_envs(), final_infos);
+        step.infos = self.infos(|_| true);
+        Ok(step)
+    }
+
+    /// Draws all observations into `observations`, in parallel.
+    ///
+    /// # Errors
+    /// An environment that was never reset.
+    pub fn observe(&mut self, observations: &mut [u8]) -> Result<(), EngineError> {
+        if let Some(env) = self.rows.iter().position(|row| row.seed.is_none()) {
+            return Err(EngineError::NotReset { env });
+        }
+        let mut jobs = split(&mut self.shards, observations, self.game.spec().observation.size());
+        self.pool.for_each(&mut jobs, |_, (shard, out)| shard.batch.observe(0..shard.rows.len(), out))?;
+        Ok(())
+    }
+
+    /// The picture for people of one environment.
+    ///
+    /// # Errors
+    /// No such environment, or one that was never reset.
+    pub fn render(&mut self, env: usize) -> Result<Picture, EngineError> {
+        let (shard, row) = self.locate(env)?;
+        Ok(self.shards[shard].batch.render(row))
+    }
+
+    /// Inner state of one environment.
+    ///
+    /// # Errors
+    /// No such environment, or one that was never reset.
+    pub fn inspect(&self, env: usize) -> Result<Vec<Inspected>, EngineError> {
+        let (shard, row) = self.locate(env)?;
+        Ok(self.shards[shard].batch.inspect(row))
+    }
+
+    /// One environment as bytes, from which [`VecEnv::load`] continues exactly, a pending reset included.
+    ///
+    /// # Errors
+    /// No such environment, or one that was never reset.
+    pub fn save(&self, env: usize) -> Result<Vec<u8>, EngineError> {
+        let (shard, row) = self.locate(env)?;
+        let saved: SavedEnv = (self.rows[env].is_over, self.rows[env].seed.clone(), self.shards[shard].batch.save(row));
+        Ok(encode(&saved))
+    }
+
+    /// Continues one environment from what [`VecEnv::save`] wrote, here or elsewhere. It need not have been reset.
+    ///
+    /// # Errors
+    /// No such environment; bytes of another game, of other options (named) or damaged ones. Nothing has changed then.
+    pub fn load(&mut self, env: usize, bytes: &[u8]) -> Result<(), EngineError> {
+        let (shard, row) = self.place(env)?;
+        let (is_over, seed, world): SavedEnv = decode(bytes)?;
+        self.shards[shard].batch.load(row, &world)?;
+        self.rows[env] = Row { seed, is_over };
+        Ok(())
+    }
+
+    /// Shard and row of an environment.
+    fn place(&self, env: usize) -> Result<(usize, usize), EngineError> {
+        let shard = self.shards.iter().position(|shard| shard.rows.contains(&env));
+        let shard = shard.ok_or_else(|| EngineError::Setting {
+            name: "env",
+            allowed: format!("an index below {}", self.n_envs()),
+            given: env.to_string(),
+        })?;
+        Ok((shard, env - self.shards[shard].rows.start))
+    }
+
+    /// Shard and row of an environment that has been reset.
+    fn locate(&self, env: usize) -> Result<(usize, usize), EngineError> {
+        let place = self.place(env)?;
+        if self.rows[env].seed.is_none() { Err(EngineError::NotReset { env }) } else { Ok(place) }
+    }
+
+    fn infos(&self, is_chosen: impl Fn(usize) -> bool) -> Vec<InfoColumn> {
+        let reported = self.shards.iter().flat_map(|shard| {
+            shard.rows.clone().enumerate().map(|(row, env)| (env, shard.batch.info(row)))
+        });
+        columns(self.n_envs(), reported.filter(|(env, _)| is_chosen(*env)))
+    }
+}
+
+/// One thread's part of a step.
+struct StepJob<'a> {
+    shard: &'a mut Shard,
+    actions: Actions<'a>,
+    was_over: Vec<bool>,
+    observations: &'a mut [u8],
+    outcomes: Vec<Outcome>,
+    finals: Vec<(usize, Vec<u8>)>,
+    final_infos: Vec<(usize, Vec<(&'static str, bool)>)>,
+}
+
+impl StepJob<'_> {
+    fn run(&mut self, autoreset: Autoreset, flags: &[bool], size: usize) {
+        let Shard { batch, rows } = &mut *self.shard;
+        self.outcomes = vec![Outcome::default(); rows.len()];
+        if autoreset == Autoreset::NextStep && self.was_over.contains(&true) {
+            let active: Vec<bool> = self.was_over.iter().map(|was_over| !was_over).collect();
+            batch.step(self.actions, Some(&active), &mut self.outcomes);
+            for row in (0..rows.len()).filter(|&row| !active[row]) {
+                batch.reset(row, None, flags);
+            }
+        } else {
+            batch.step(self.actions, None, &mut self.outcomes);
+        }
+        batch.observe(0..rows.len(), self.observations);
+        if autoreset == Autoreset::SameStep {
+            for row in (0..rows.len()).filter(|&row| self.outcomes[row].is_end()) {
+                let observation = &mut self.observations[row * size..][..size];
+                self.finals.push((rows.start + row, observation.to_vec()));
+                self.final_infos.push((rows.start + row, batch.info(row)));
+                batch.reset(row, None, flags);
+                batch.observe(row..row + 1, observation);
+            }
+        }
+    }
+}
+
+fn check_count(name: &'static str, given: usize, max: usize) -> Result<(), EngineError> {
+    if (1..=max).contains(&given) {
+        return Ok(());
+    }
+    Err(EngineError::Setting { name, allowed: format!("from 1 to {max}"), given: given.to_string() })
+}
+
+fn wrong_length(name: &'static str, given: usize, n_envs: usize) -> EngineError {
+    let allowed = format!("one per environment ({n_envs})");
+    EngineError::Setting { name, allowed, given: format!("{given} of them") }
+}
+
+/// Each shard with its part of the observations.
+fn split<'a>(shards: &'a mut [Shard], mut observations: &'a mut [u8], size: usize) -> Vec<(&'a mut Shard, &'a mut [u8])> {
+    let mut parts = Vec::with_capacity(shards.len());
+    for shard in shards {
+        let (part, rest) = observations.split_at_mut(shard.rows.len() * size);
+        parts.push((shard, part));
+        observations = rest;
+    }
+    parts
+}
+
+/// The actions of some environments.
+fn slice_of(actions: Actions<'_>, rows: Range<usize>, dimensions: usize) -> Actions<'_> {
+    match actions {
+        Actions::Discrete(indices) => Actions::Discrete(&indices[rows]),
+        Actions::Continuous(values) => Actions::Continuous(&values[rows.start * dimensions..rows.end * dimensions]),
+    }
+}
+
+/// What single environments report, by name.
+fn columns(
+    n_envs: usize,
+    reported: impl IntoIterator<Item = (usize, Vec<(&'static str, bool)>)>,
+) -> Vec<InfoColumn> {
+    let mut columns: Vec<InfoColumn> = Vec::new();
+    for (env, (name, value)) in reported.into_iter().flat_map(|(env, info)| info.into_iter().map(move |pair| (env, pair))) {
+        let at = columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
+            columns.push(InfoColumn { name, values: vec![false; n_envs], present: vec![false; n_envs] });
+            columns.len() - 1
+        });
+        columns[at].values[env] = value;
+        columns[at].present[env] = true;
+    }
+    columns
+}
+
+/// The integer `seed + offset`.
+fn offset(seed: &Seed, offset: usize) -> Seed {
+    let mut carry = offset as u64;
+    let mut words = Vec::with_capacity(seed.words().len() + 1);
+    for &word in seed.words() {
+        let sum = u64::from(word) + (carry & 0xFFFF_FFFF);
+        words.push(sum as u32);
+        carry = (carry >> 32) + (sum >> 32);
+    }
+    words.extend([carry as u32, (carry >> 32) as u32]);
+    Seed::from_words(words)
+}
+
+#[cfg(test)]
+mod tests;
