@@ -1,0 +1,183 @@
+//! Python values as the native types that constructors and methods take, refused by name where they do not fit.
+//!
+//! Truth values are never counts or numbers here: `n_envs=True` is a slip. For seeds they are, as in the reference.
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use reinfors_core::OptionValue;
+use reinfors_core::rng::Seed;
+use std::ops::RangeInclusive;
+
+/// Lists inside lists that an option may have; a list that contains itself ends here.
+const MAX_NESTING: usize = 8;
+/// Characters of a value shown in a message.
+const MAX_SHOWN: usize = 80;
+
+/// A value for a message: its text and its type.
+pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
+    let type_name = value.get_type().name().map_or_else(|_| "object".into(), |name| name.to_string());
+    match value.repr().map(|text| text.to_string()) {
+        Ok(text) if text.chars().count() <= MAX_SHOWN => format!("{text} ({type_name})"),
+        Ok(text) => format!("{}... ({type_name})", text.chars().take(MAX_SHOWN).collect::<String>()),
+        Err(_) => format!("a {type_name}"),
+    }
+}
+
+/// A `TypeError` saying what `name` must be and what it was.
+pub(crate) fn wrong_type(name: &str, allowed: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("{name} must be {allowed}, got {}", shown(value)))
+}
+
+/// A `ValueError` saying what `name` must be and what it was.
+pub(crate) fn wrong_value(name: &str, allowed: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    PyValueError::new_err(format!("{name} must be {allowed}, got {}", shown(value)))
+}
+
+/// Whether this is Python's or NumPy's truth value.
+fn is_bool(value: &Bound<'_, PyAny>) -> bool {
+    value.extract::<bool>().is_ok()
+}
+
+/// An integer of Python or NumPy inside `allowed`.
+pub(crate) fn integer(name: &str, value: &Bound<'_, PyAny>, allowed: RangeInclusive<i64>) -> PyResult<i64> {
+    let words = if *allowed.end() == i64::MAX {
+        format!("an integer of at least {}", allowed.start())
+    } else {
+        format!("an integer from {} to {}", allowed.start(), allowed.end())
+    };
+    if is_bool(value) || value.is_instance_of::<PyString>() {
+        return Err(wrong_type(name, &words, value));
+    }
+    match value.extract::<i64>() {
+        Ok(number) if allowed.contains(&number) => Ok(number),
+        Ok(_) => Err(wrong_value(name, &words, value)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(wrong_value(name, &words, value)),
+        Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => Err(wrong_type(name, &words, value)),
+        Err(error) => Err(error),
+    }
+}
+
+/// An integer inside `allowed` as a count.
+pub(crate) fn count(name: &str, value: &Bound<'_, PyAny>, allowed: RangeInclusive<i64>) -> PyResult<usize> {
+    let number = integer(name, value, allowed)?;
+    usize::try_from(number).map_err(|_| wrong_value(name, "a count", value))
+}
+
+/// A count, or `None`.
+pub(crate) fn optional_count(
+    name: &str,
+    value: Option<&Bound<'_, PyAny>>,
+    allowed: RangeInclusive<i64>,
+) -> PyResult<Option<usize>> {
+    value.map(|value| count(name, value, allowed)).transpose()
+}
+
+/// A number of Python or NumPy; whether it is finite and inside its bounds is the callee's to say.
+pub(crate) fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let is_array = value.getattr("ndim").is_ok_and(|ndim| ndim.extract::<usize>().map_or(true, |ndim| ndim > 0));
+    if is_bool(value) || is_array {
+        return Err(wrong_type(name, "a number", value));
+    }
+    match value.extract::<f64>() {
+        Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => Err(wrong_type(name, "a number", value)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
+            Err(wrong_value(name, "a number below 1.8e308", value))
+        }
+        result => result,
+    }
+}
+
+/// A text.
+pub(crate) fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    value.extract::<String>().map_err(|_| wrong_type(name, "a str", value))
+}
+
+/// A seed: a non-negative integer of any size, or `None`.
+pub(crate) fn seed(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Seed>> {
+    const ALLOWED: &str = "None or a non-negative integer of any size";
+    if value.is_none() {
+        return Ok(None);
+    }
+    if let Ok(truth) = value.extract::<bool>() {
+        return Ok(Some(Seed::from(u64::from(truth))));
+    }
+    let index = value.py().import("operator")?.getattr("index")?;
+    let integer = match index.call1((value,)) {
+        Ok(integer) => integer,
+        Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => {
+            return Err(wrong_type(name, ALLOWED, value));
+        }
+        Err(error) => return Err(error),
+    };
+    if integer.lt(0)? {
+        return Err(wrong_value(name, ALLOWED, value));
+    }
+    let n_words = integer.call_method0("bit_length")?.extract::<usize>()?.div_ceil(32);
+    let bytes: Vec<u8> = integer.call_method1("to_bytes", (n_words * 4, "little"))?.extract()?;
+    let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    Ok(Some(Seed::from_words(words)))
+}
+
+/// The seed as a Python integer.
+pub(crate) fn seed_to_python<'py>(py: Python<'py>, seed: &Seed) -> PyResult<Bound<'py, PyAny>> {
+    let bytes: Vec<u8> = seed.words().iter().flat_map(|word| word.to_le_bytes()).collect();
+    py.get_type::<PyInt>().call_method1("from_bytes", (bytes.as_slice(), "little"))
+}
+
+/// 128 bits from the operating system.
+pub(crate) fn fresh_seed(py: Python<'_>) -> PyResult<Seed> {
+    let bits = py.import("secrets")?.call_method1("randbits", (128,))?;
+    Ok(seed("seed", &bits)?.unwrap_or_else(|| Seed::from(0)))
+}
+
+/// The keyword arguments of a game.
+pub(crate) fn options(given: &Bound<'_, PyDict>) -> PyResult<Vec<(String, OptionValue)>> {
+    given
+        .iter()
+        .map(|(name, value)| {
+            let name = text("the name of an option", &name)?;
+            let value = option_value(&name, &value, MAX_NESTING)?;
+            Ok((name, value))
+        })
+        .collect()
+}
+
+fn option_value(name: &str, value: &Bound<'_, PyAny>, nesting: usize) -> PyResult<OptionValue> {
+    const ALLOWED: &str = "None, a bool, an int, a float, a str or a list of these";
+    let subject = || format!("option {name}");
+    if value.is_none() {
+        return Ok(OptionValue::None);
+    }
+    if let Ok(truth) = value.extract::<bool>() {
+        return Ok(OptionValue::Bool(truth));
+    }
+    if let Ok(text) = value.extract::<String>() {
+        return Ok(OptionValue::Text(text));
+    }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let Some(nesting) = nesting.checked_sub(1) else {
+            return Err(wrong_value(&subject(), &format!("at most {MAX_NESTING} lists deep"), value));
+        };
+        let items = value.try_iter()?.map(|item| option_value(name, &item?, nesting));
+        return items.collect::<PyResult<_>>().map(OptionValue::List);
+    }
+    if value.hasattr("__array_interface__")? && value.hasattr("tolist")? {
+        // NumPy's scalars and arrays as plain numbers and lists of them.
+        let plain = value.call_method0("tolist")?;
+        if !plain.hasattr("tolist")? {
+            let Some(nesting) = nesting.checked_sub(1) else { return Err(wrong_type(&subject(), ALLOWED, value)) };
+            return option_value(name, &plain, nesting);
+        }
+    }
+    if value.is_instance_of::<PyFloat>() {
+        return Ok(OptionValue::Float(value.extract()?));
+    }
+    match value.extract::<i64>() {
+        Ok(integer) => Ok(OptionValue::Int(integer)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
+            Err(wrong_value(&subject(), "a number of at most 64 bits", value))
+        }
+        Err(_) => Err(wrong_type(&subject(), ALLOWED, value)),
+    }
+}

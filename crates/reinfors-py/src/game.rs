@@ -1,0 +1,206 @@
+//! `Game`: a registered game with its options settled, and what the registry says of each game.
+
+use crate::arguments::{options, text};
+use crate::error::OrRaise;
+use numpy::PyArray1;
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use reinfors_core::{ActionSpace, ConfiguredGame, OptionValue};
+use reinfors_games::registry;
+
+/// A registered game with its options settled.
+#[pyclass(name = "Game", module = "reinfors._reinfors", subclass, frozen)]
+pub(crate) struct PyGame {
+    pub(crate) game: ConfiguredGame,
+}
+
+#[pymethods]
+impl PyGame {
+    #[new]
+    #[pyo3(signature = (name, options=None, /))]
+    fn new(name: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let registration = registry().get(&text("the name of a game", name)?).or_raise()?;
+        let given = options.map(self::options).transpose()?.unwrap_or_default();
+        Ok(Self { game: registration.configure(&given).or_raise()? })
+    }
+
+    /// The registry's key.
+    #[getter]
+    fn id(&self) -> &'static str {
+        self.game.spec().id
+    }
+
+    /// The public name.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.game.spec().name
+    }
+
+    /// Every option with its value, defaults included.
+    #[getter]
+    fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (name, value) in self.game.options() {
+            dict.set_item(name, option_to_python(py, value)?)?;
+        }
+        Ok(dict)
+    }
+
+    /// Shape of one observation.
+    #[getter]
+    fn obs_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.game.spec().observation.shape)
+    }
+
+    /// Number of actions, or `None` where actions are vectors.
+    #[getter]
+    fn n_actions(&self) -> Option<usize> {
+        match &self.game.spec().action {
+            ActionSpace::Discrete { names } => Some(names.len()),
+            ActionSpace::Continuous { .. } => None,
+        }
+    }
+
+    /// What each action does, or `None` where actions are vectors.
+    #[getter]
+    fn action_names(&self) -> Option<Vec<String>> {
+        match &self.game.spec().action {
+            ActionSpace::Discrete { names } => Some(names.clone()),
+            ActionSpace::Continuous { .. } => None,
+        }
+    }
+
+    /// Lower bounds of an action vector, or `None` where actions are numbered.
+    #[getter]
+    fn action_low<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
+        match &self.game.spec().action {
+            ActionSpace::Continuous { low, .. } => Some(PyArray1::from_slice(py, low)),
+            ActionSpace::Discrete { .. } => None,
+        }
+    }
+
+    /// Upper bounds of an action vector, or `None` where actions are numbered.
+    #[getter]
+    fn action_high<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
+        match &self.game.spec().action {
+            ActionSpace::Continuous { high, .. } => Some(PyArray1::from_slice(py, high)),
+            ActionSpace::Discrete { .. } => None,
+        }
+    }
+
+    /// Reward keys with their default weights.
+    #[getter]
+    fn reward_keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for key in self.game.spec().reward {
+            dict.set_item(key.name, key.default)?;
+        }
+        Ok(dict)
+    }
+
+    /// Steps after which an episode is cut off, or `None`.
+    #[getter]
+    fn max_steps(&self) -> Option<u32> {
+        self.game.spec().max_steps
+    }
+
+    /// How an episode can terminate.
+    #[getter]
+    fn end_reasons(&self) -> Vec<&'static str> {
+        self.game.spec().end_reasons.to_vec()
+    }
+
+    /// What can be chosen at a reset, with the defaults.
+    #[getter]
+    fn reset_flags<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for flag in self.game.spec().reset_flags {
+            dict.set_item(flag.name, flag.default)?;
+        }
+        Ok(dict)
+    }
+
+    fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(&'static str, Bound<'py, PyDict>)> {
+        Ok((self.id(), self.options(py)?))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| {
+            let other = &other.get().game;
+            self.game.spec().id == other.spec().id && self.game.options() == other.options()
+        })
+    }
+
+    fn __hash__(&self) -> isize {
+        // The text holds every option, so equal games have equal hashes.
+        self.__repr__().bytes().fold(0, |hash: isize, byte| hash.wrapping_mul(31).wrapping_add(isize::from(byte as i8)))
+    }
+
+    fn __repr__(&self) -> String {
+        let options: Vec<String> = self.game.options().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        format!("{}({})", self.name(), options.join(", "))
+    }
+}
+
+/// The public names of all games, in the order of registration.
+#[pyfunction]
+pub(crate) fn registered() -> Vec<&'static str> {
+    registry().iter().map(|game| game.name).collect()
+}
+
+/// What a game declares: its options, reward keys, ends and documentation.
+#[pyfunction]
+#[pyo3(signature = (name, /))]
+pub(crate) fn describe<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    let game = registry().get(&text("the name of a game", name)?).or_raise()?;
+    let options = PyList::empty(py);
+    for option in (game.options)() {
+        let row = PyDict::new(py);
+        row.set_item("name", option.name)?;
+        row.set_item("default", option_to_python(py, &option.default)?)?;
+        row.set_item("annotation", option.annotation)?;
+        row.set_item("allowed", option.allowed)?;
+        row.set_item("doc", option.doc)?;
+        options.append(row)?;
+    }
+    let reward = PyList::empty(py);
+    for key in game.reward {
+        let row = PyDict::new(py);
+        row.set_item("name", key.name)?;
+        row.set_item("default", key.default)?;
+        row.set_item("doc", key.doc)?;
+        reward.append(row)?;
+    }
+    let flags = PyList::empty(py);
+    for flag in game.reset_flags {
+        let row = PyDict::new(py);
+        row.set_item("name", flag.name)?;
+        row.set_item("default", flag.default)?;
+        row.set_item("doc", flag.doc)?;
+        flags.append(row)?;
+    }
+    let description = PyDict::new(py);
+    description.set_item("id", game.id)?;
+    description.set_item("name", game.name)?;
+    description.set_item("doc", game.doc)?;
+    description.set_item("options", options)?;
+    description.set_item("reward", reward)?;
+    description.set_item("end_reasons", game.end_reasons.to_vec())?;
+    description.set_item("reset_flags", flags)?;
+    Ok(description)
+}
+
+fn option_to_python<'py>(py: Python<'py>, value: &OptionValue) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        OptionValue::None => Ok(py.None().into_bound(py)),
+        OptionValue::Bool(value) => value.into_bound_py_any(py),
+        OptionValue::Int(value) => value.into_bound_py_any(py),
+        OptionValue::Float(value) => value.into_bound_py_any(py),
+        OptionValue::Text(value) => value.into_bound_py_any(py),
+        OptionValue::List(values) => {
+            let values: Vec<_> = values.iter().map(|value| option_to_python(py, value)).collect::<PyResult<_>>()?;
+            Ok(PyList::new(py, values)?.into_any())
+        }
+    }
+}
