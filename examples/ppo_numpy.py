@@ -145,3 +145,93 @@ def train(weights: dict[str, Array], adam: Adam, batch: Any, rng: np.random.Gene
             d_out = np.concatenate([d_policy, d_value[:, None]], axis=1, dtype=np.float32) / len(rows)
             weights = adam.step(weights, Network.backward(weights, kept, d_out))
     return weights
+
+
+class Learner:
+    """Weights that train, and the last finished set, which acts: `infer` runs on the collecting thread meanwhile."""
+
+    def __init__(self, *, continuous: bool, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        n_params = 6 if continuous else 5
+        self.acting = Network(n_params, self.rng).weights
+        if continuous:  # begin with little gas, no brake, and a moderate spread
+            self.acting["out.bias"][:6] = [0.0, 0.2, -0.3, -0.7, -0.7, -0.7]
+        self.adam = Adam(self.acting)
+
+    def infer(self, obs: Array) -> tuple[Array, Array]:
+        """obs: uint8 (rows, 3, 96, 96) -> (params (rows, n_params), values (rows,))."""
+        params, values, _ = Network.forward(self.acting, picture(obs))
+        return params, values
+
+    def train(self, batch: Any) -> None:
+        """Learns from one batch and lets the new weights act."""
+        self.acting = train(self.acting, self.adam, batch, self.rng)
+
+
+def film(game: Any, learner: Learner, folder: Path, steps: int = 400) -> None:
+    """Drives one episode with the learner's policy; leaves a GIF of it and a picture of its last moment."""
+    env = rf.VecEnv(game, n_envs=1, n_threads=1, seed=7)
+    obs, _ = env.reset()
+    frames = []
+    for step in range(steps):
+        params, _ = learner.infer(obs)
+        if params.shape[1] == 5:
+            p = np.exp(params[0] - params[0].max())
+            actions = np.array([learner.rng.choice(5, p=p / p.sum())])
+        else:
+            actions = np.clip(params[:, :3], [-1, 0, 0], 1).astype(np.float32)
+        obs, _, terminated, _, _ = env.step(actions)
+        if step % 2 == 0:
+            frames.append(Image.fromarray(env.render(0)))
+        if terminated[0]:
+            break
+    folder.mkdir(parents=True, exist_ok=True)
+    frames[-1].save(folder / "demo.png")
+    small = [frame.resize((300, 200)).quantize(64) for frame in frames]
+    small[0].save(folder / "demo.gif", save_all=True, append_images=small[1:], duration=40, loop=0)
+
+
+def main() -> None:
+    """The main job: collect on native threads, train here, at the same time."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60, help="how long to train")
+    parser.add_argument("--continuous", action="store_true", help="steer, gas and brake as a Gaussian's three numbers")
+    parser.add_argument("--games", type=int, default=64, help="parallel episode slots")
+    parser.add_argument("--collect", type=int, default=4096, help="records per update")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("out"), help="where the GIF and the picture go")
+    options = parser.parse_args()
+
+    game = rf.games.CarRacing(continuous=options.continuous)
+    learner = Learner(continuous=options.continuous, seed=options.seed)
+    engine = rf.Engine(
+        game=game,
+        reward=rf.Reward(tile=1000.0, step=-0.1, off_playfield=-100.0),
+        policy=rf.policies.Ppo(),
+        learner=rf.learners.Ppo(gamma=GAMMA, lam=LAM),
+        n_games=options.games,
+        seed=options.seed,
+    )
+    columns = [BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}")]
+    with engine.collect_stream(options.collect, learner.infer) as stream, Progress(*columns) as progress:
+        bar = progress.add_task("the first batch is being collected", total=options.seconds)
+        start, steps, update = time.monotonic(), 0, 0
+        while (elapsed := time.monotonic() - start) < options.seconds:
+            batch = next(stream)  # the native workers are collecting the next one by now
+            learner.train(batch)
+            engine.weights_updated()
+            steps, update = steps + len(batch), update + 1
+            telemetry = batch.telemetry
+            line = (
+                f"update {update}: {steps / (time.monotonic() - start):,.0f} steps/s, "
+                f"reward per 100 steps {100 * batch.rewards.mean():6.1f}, lag {telemetry['lag']['mean']:.0f}"
+            )
+            if returns := [episode["return"] for episode in telemetry["episodes"]]:
+                progress.console.print(f"{line}, mean return of {len(returns)} episodes {np.mean(returns):.1f}")
+            progress.update(bar, completed=elapsed, description=line)
+    film(game, learner, options.out)
+    print(f"{options.out / 'demo.gif'} and {options.out / 'demo.png'} show what was learnt")
+
+
+if __name__ == "__main__":
+    main()

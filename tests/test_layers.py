@@ -132,9 +132,7 @@ def package_roots_hold_names_only(root: Path) -> list[str]:
             continue
         for node in ast.parse(path.read_text()).body:
             is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-            if not is_docstring and not isinstance(
-                node, ast.Import | ast.ImportFrom | ast.Assign | ast.AnnAssign
-            ):
+            if not is_docstring and not isinstance(node, ast.Import | ast.ImportFrom | ast.Assign | ast.AnnAssign):
                 found.append(f"{where(path, root)}:{node.lineno} is more than a name")
     return found
 

@@ -1,0 +1,57 @@
+"""README and docs are executed: every Python block of a page, in order, in one namespace, as a reader would paste it.
+
+Only the length of long loops is cut. A block that fails is reported with its file and line.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LONG_LOOP = re.compile(r"\brange\(\d{2,}\)")
+
+
+def blocks(text: str) -> list[tuple[int, str]]:
+    """Each Python block with the number of lines above it."""
+    return [(text.count("\n", 0, match.start(1)), match.group(1)) for match in BLOCK.finditer(text)]
+
+
+def run(page: Path) -> int:
+    """Executes the blocks of a page; returns how many there were."""
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    found = blocks(page.read_text())
+    for lines_above, code in found:
+        shortened = LONG_LOOP.sub("range(2)", code)
+        exec(compile("\n" * lines_above + shortened, page, "exec"), namespace)  # noqa: S102
+    return len(found)
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if blocks(page.read_text())],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
+def test_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(page) > 0
+
+
+def test_the_readme_holds_the_main_job() -> None:
+    code = [code for _, code in blocks((ROOT / "README.md").read_text())]
+    assert "collect_stream(collect_size=4096, infer=infer)" in code[0]
+    assert "continuous=True" in code[1]
+
+
+def test_a_failing_block_is_reported_with_its_line(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# Page\n\n```python\nx = 1\n```\n\n```python\nassert x == 2\n```\n")
+    with pytest.raises(AssertionError) as failure:
+        run(page)
+    assert failure.traceback[-1].path == page
+    assert failure.traceback[-1].lineno + 1 == 8
