@@ -43,7 +43,8 @@ impl Polygon {
             polygon.vertices[polygon.count] = points[current];
             polygon.count += 1;
             current = next_on_hull(points, current);
-            if current == start {
+            // Rounding may keep the walk from returning where points all but coincide.
+            if current == start || polygon.count == points.len() {
                 break;
             }
         }
