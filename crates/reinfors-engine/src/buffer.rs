@@ -1,0 +1,233 @@
+//! Memory of observations: rows filled one group after the other, never rewritten, recycled when nobody looks any more.
+//!
+//! Rows below the filled mark are shared and read-only, rows from it on belong to the one [`ObservationWriter`]: that is
+//! all the safety there is to argue, and why views can be kept for as long as the caller likes.
+#![allow(unsafe_code)]
+
+use crate::EngineError;
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// Start of a buffer: a cache line, and what the widest vector registers load at once.
+pub const ALIGNMENT: usize = 64;
+
+/// Idle buffers kept: a stream of depth 1 has one being filled, one waiting and one with the learner.
+const MAX_IDLE: usize = 2;
+
+/// Bytes at a fixed, aligned address.
+struct Memory {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+impl Memory {
+    fn new(len: usize) -> Option<Self> {
+        let layout = Layout::from_size_align(len.max(1), ALIGNMENT).ok()?;
+        // SAFETY: the layout is not empty.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Self { start, layout })
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+    }
+}
+
+// SAFETY: plain bytes; who may touch which is argued at the top of the file.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+/// Buffers that nobody looks at any more.
+#[derive(Default)]
+struct Idle(Mutex<Vec<Memory>>);
+
+/// Where buffers come from and go back to.
+#[derive(Clone)]
+pub struct ObservationStore {
+    row_bytes: usize,
+    idle: Arc<Idle>,
+}
+
+impl ObservationStore {
+    /// A store of rows of `row_bytes` bytes.
+    #[must_use]
+    pub fn new(row_bytes: usize) -> Self {
+        Self { row_bytes, idle: Arc::default() }
+    }
+
+    /// Bytes of one row.
+    #[must_use]
+    pub fn row_bytes(&self) -> usize {
+        self.row_bytes
+    }
+
+    /// An unfilled buffer that comes back here once its writer and all its views are gone.
+    ///
+    /// # Errors
+    /// [`EngineError::Setting`] when the memory cannot be had.
+    pub fn take(&self, rows: usize) -> Result<ObservationWriter, EngineError> {
+        let len = self.bytes(rows)?;
+        let idle = {
+            let mut idle = self.idle.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let at = idle.iter().position(|memory| memory.layout.size() == len.max(1));
+            at.map(|at| idle.swap_remove(at))
+        };
+        match idle {
+            Some(memory) => Ok(self.writer(memory, rows, Arc::downgrade(&self.idle))),
+            None => self.allocate(rows, len, Arc::downgrade(&self.idle)),
+        }
+    }
+
+    /// An unfilled buffer that is freed once its writer and all its views are gone.
+    ///
+    /// # Errors
+    /// [`EngineError::Setting`] when the memory cannot be had.
+    pub fn take_once(&self, rows: usize) -> Result<ObservationWriter, EngineError> {
+        self.allocate(rows, self.bytes(rows)?, Weak::new())
+    }
+
+    fn bytes(&self, rows: usize) -> Result<usize, EngineError> {
+        rows.checked_mul(self.row_bytes).ok_or_else(|| self.too_large(rows))
+    }
+
+    fn allocate(&self, rows: usize, len: usize, home: Weak<Idle>) -> Result<ObservationWriter, EngineError> {
+        let memory = Memory::new(len).ok_or_else(|| self.too_large(rows))?;
+        Ok(self.writer(memory, rows, home))
+    }
+
+    fn writer(&self, memory: Memory, rows: usize, home: Weak<Idle>) -> ObservationWriter {
+        let buffer = Arc::new(Buffer { memory: Some(memory), home });
+        ObservationWriter { buffer, row_bytes: self.row_bytes, rows, filled: 0 }
+    }
+
+    fn too_large(&self, rows: usize) -> EngineError {
+        EngineError::Setting {
+            name: "n_records",
+            allowed: "so small that its observations fit into memory".into(),
+            given: format!("{rows} rows of {} bytes", self.row_bytes),
+        }
+    }
+}
+
+/// Shared ownership of the memory.
+struct Buffer {
+    memory: Option<Memory>,
+    home: Weak<Idle>,
+}
+
+impl Buffer {
+    fn start(&self) -> *mut u8 {
+        self.memory.as_ref().expect("memory leaves only in drop").start.as_ptr()
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let Some(home) = self.home.upgrade() else { return };
+        // Never waits: in a fork the lock may be held by a thread that does not exist there.
+        let Ok(mut idle) = home.0.try_lock() else { return };
+        if idle.len() == MAX_IDLE {
+            idle.remove(0);
+        }
+        idle.extend(self.memory.take());
+    }
+}
+
+/// The right to fill the rows of a buffer, in order.
+pub struct ObservationWriter {
+    buffer: Arc<Buffer>,
+    row_bytes: usize,
+    rows: usize,
+    filled: usize,
+}
+
+impl ObservationWriter {
+    /// The next `rows` unfilled rows, one behind the other; [`ObservationWriter::seal`] makes them readable.
+    ///
+    /// # Panics
+    /// When fewer than that are left.
+    pub fn unfilled(&mut self, rows: usize) -> &mut [u8] {
+        assert!(rows <= self.rows - self.filled, "{rows} rows asked for, {} left", self.rows - self.filled);
+        // SAFETY: inside the allocation; views end at the filled mark, there is one writer, and it is borrowed.
+        unsafe {
+            let start = self.buffer.start().add(self.filled * self.row_bytes);
+            std::slice::from_raw_parts_mut(start, rows * self.row_bytes)
+        }
+    }
+
+    /// Declares the next `rows` rows filled: readable from now on, and never written again.
+    ///
+    /// # Panics
+    /// When fewer than that are left.
+    pub fn seal(&mut self, rows: usize) {
+        assert!(rows <= self.rows - self.filled, "{rows} rows sealed, {} left", self.rows - self.filled);
+        self.filled += rows;
+    }
+
+    /// A view of filled rows.
+    ///
+    /// # Panics
+    /// When not all of them are filled.
+    #[must_use]
+    pub fn view(&self, rows: Range<usize>) -> ObservationView {
+        assert!(
+            rows.start <= rows.end && rows.end <= self.filled,
+            "rows {rows:?} of {} filled ones",
+            self.filled
+        );
+        ObservationView { buffer: Arc::clone(&self.buffer), row_bytes: self.row_bytes, rows }
+    }
+}
+
+/// Consecutive rows, read-only; whoever holds one keeps the memory alive and unchanged.
+#[derive(Clone)]
+pub struct ObservationView {
+    buffer: Arc<Buffer>,
+    row_bytes: usize,
+    rows: Range<usize>,
+}
+
+impl ObservationView {
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Bytes of one row.
+    #[must_use]
+    pub fn row_bytes(&self) -> usize {
+        self.row_bytes
+    }
+
+    /// All rows, one behind the other.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: inside the allocation, filled before the view was made, and never written while it is held.
+        unsafe {
+            let start = self.buffer.start().add(self.rows.start * self.row_bytes);
+            std::slice::from_raw_parts(start, self.rows.len() * self.row_bytes)
+        }
+    }
+
+    /// One row.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn row(&self, row: usize) -> &[u8] {
+        &self.bytes()[row * self.row_bytes..][..self.row_bytes]
+    }
+}
+
+impl std::fmt::Debug for ObservationView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ObservationView({} rows of {} bytes)", self.rows(), self.row_bytes)
+    }
+}

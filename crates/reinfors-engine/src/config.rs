@@ -1,0 +1,227 @@
+//! What an engine is made of: the settings as given, checked, and as plain data with every default filled in.
+
+use crate::EngineError;
+use crate::head::HeadKind;
+use reinfors_core::rng::Seed;
+use reinfors_core::{ConfiguredGame, OptionValue, Registry};
+use serde::{Deserialize, Serialize};
+
+/// Most games of one engine; a slot is an `int32` and its memory is real.
+pub const MAX_GAMES: usize = 65_536;
+
+/// How actions are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Policy {
+    /// Sampled from the distribution whose parameters `infer` returns, the log-density recorded.
+    Ppo {
+        /// The distribution; `None` is categorical for discrete actions and Gaussian for continuous ones.
+        head: Option<HeadKind>,
+    },
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::Ppo { head: None }
+    }
+}
+
+/// What is made of the records.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Learner {
+    /// Advantages by GAE(λ) and the returns they imply.
+    Ppo {
+        /// Discount per step, in `[0, 1]`.
+        gamma: f64,
+        /// Decay λ of the advantage estimator, in `[0, 1]`.
+        lam: f64,
+    },
+}
+
+impl Default for Learner {
+    fn default() -> Self {
+        Self::Ppo { gamma: 0.99, lam: 0.95 }
+    }
+}
+
+impl Learner {
+    pub(crate) fn check(&self) -> Result<(), EngineError> {
+        let Self::Ppo { gamma, lam } = *self;
+        for (name, given) in [("gamma", gamma), ("lam", lam)] {
+            if !(0.0..=1.0).contains(&given) {
+                return Err(EngineError::Setting {
+                    name,
+                    allowed: "from 0 to 1".into(),
+                    given: given.to_string(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a caller asks for.
+#[derive(Clone)]
+pub struct EngineConfig {
+    /// The game, its options settled.
+    pub game: ConfiguredGame,
+    /// Reward weights over the game's defaults.
+    pub reward: Vec<(String, f64)>,
+    /// How actions are chosen.
+    pub policy: Policy,
+    /// What is made of the records.
+    pub learner: Learner,
+    /// Parallel episode slots, 1 to [`MAX_GAMES`].
+    pub n_games: usize,
+    /// Threads that step games, the collecting one included; `None` is as many as there are cores. Never more are
+    /// used than there are games. Results do not depend on it.
+    pub n_threads: Option<usize>,
+    /// Seed of every stream of random numbers; `None` draws one from the operating system.
+    pub seed: Option<Seed>,
+}
+
+impl EngineConfig {
+    /// One game under the defaults.
+    #[must_use]
+    pub fn new(game: ConfiguredGame, n_games: usize) -> Self {
+        Self {
+            game,
+            reward: Vec::new(),
+            policy: Policy::default(),
+            learner: Learner::default(),
+            n_games,
+            n_threads: None,
+            seed: None,
+        }
+    }
+}
+
+/// The threads to use for `rows` rows: at most one per row; `None` asks for every core of this process.
+///
+/// # Errors
+/// [`EngineError::Setting`] for zero threads.
+pub fn thread_count(n_threads: Option<usize>, rows: usize) -> Result<usize, EngineError> {
+    let wanted = match n_threads {
+        Some(0) => {
+            return Err(EngineError::Setting {
+                name: "n_threads",
+                allowed: "at least 1, or None for all cores".into(),
+                given: "0".into(),
+            });
+        }
+        Some(n_threads) => n_threads,
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    Ok(wanted.min(rows).max(1))
+}
+
+/// Refuses a number of rows outside 1 to [`MAX_GAMES`]; `name` is what the caller calls it.
+///
+/// # Errors
+/// [`EngineError::Setting`].
+pub fn check_rows(name: &'static str, rows: usize) -> Result<(), EngineError> {
+    if (1..=MAX_GAMES).contains(&rows) {
+        return Ok(());
+    }
+    Err(EngineError::Setting { name, allowed: format!("from 1 to {MAX_GAMES}"), given: rows.to_string() })
+}
+
+/// 128 bits from the operating system, as NumPy seeds what is given no seed.
+///
+/// # Errors
+/// [`EngineError::Internal`] when the operating system has none.
+pub fn fresh_seed() -> Result<Seed, EngineError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        EngineError::Internal(format!("the operating system gives no random seed: {error}"))
+    })?;
+    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    Ok(Seed::from_words([word(0), word(4), word(8), word(12)]))
+}
+
+/// The complete configuration of an engine as plain data: what [`ResolvedConfig::configure`] turns back into one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResolvedConfig {
+    /// Registry key of the game.
+    pub game: String,
+    /// Every option of the game.
+    pub options: Vec<(String, OptionValue)>,
+    /// Every reward weight.
+    pub reward: Vec<(String, f64)>,
+    /// The policy, its head named.
+    pub policy: Policy,
+    /// The learner.
+    pub learner: Learner,
+    /// Parallel episode slots.
+    pub n_games: usize,
+    /// Threads as asked for: `None` is every core, wherever the engine is made.
+    pub n_threads: Option<usize>,
+    /// The seed that was given or drawn.
+    pub seed: Seed,
+}
+
+impl ResolvedConfig {
+    /// The configuration of an engine that is equal to the one this was read from.
+    ///
+    /// # Errors
+    /// An unknown game, options the game refuses.
+    pub fn configure(&self, registry: &Registry) -> Result<EngineConfig, EngineError> {
+        Ok(EngineConfig {
+            game: registry.get(&self.game)?.configure(&self.options)?,
+            reward: self.reward.clone(),
+            policy: self.policy,
+            learner: self.learner,
+            n_games: self.n_games,
+            n_threads: self.n_threads,
+            seed: Some(self.seed.clone()),
+        })
+    }
+
+    /// The first setting in which `other` differs, with both values; threads do not count.
+    pub(crate) fn difference(&self, other: &Self) -> Option<String> {
+        let differs = |name: &str, here: String, there: String| {
+            (here != there).then(|| format!("its {name} is {there}, this engine's is {here}"))
+        };
+        differs("game", self.game.clone(), other.game.clone())
+            .or_else(|| {
+                let text = |options: &[(String, OptionValue)], name: &str| {
+                    let found = options.iter().find(|(key, _)| key == name);
+                    found.map_or_else(|| "not there".to_owned(), |(_, value)| value.to_string())
+                };
+                let names = self.options.iter().chain(&other.options).map(|(name, _)| name);
+                names
+                    .map(|name| {
+                        differs(
+                            &format!("option {name}"),
+                            text(&self.options, name),
+                            text(&other.options, name),
+                        )
+                    })
+                    .find_map(|difference| difference)
+            })
+            .or_else(|| {
+                let text = |reward: &[(String, f64)], name: &str| {
+                    let found = reward.iter().find(|(key, _)| key == name);
+                    found.map_or_else(|| "not there".to_owned(), |(_, weight)| format!("{weight:?}"))
+                };
+                let names = self.reward.iter().chain(&other.reward).map(|(name, _)| name);
+                names
+                    .map(|name| {
+                        differs(
+                            &format!("reward {name}"),
+                            text(&self.reward, name),
+                            text(&other.reward, name),
+                        )
+                    })
+                    .find_map(|difference| difference)
+            })
+            .or_else(|| differs("policy", format!("{:?}", self.policy), format!("{:?}", other.policy)))
+            .or_else(|| {
+                let (Learner::Ppo { gamma, lam }, Learner::Ppo { gamma: other_gamma, lam: other_lam }) =
+                    (self.learner, other.learner);
+                differs("gamma", format!("{gamma:?}"), format!("{other_gamma:?}"))
+                    .or_else(|| differs("lam", format!("{lam:?}"), format!("{other_lam:?}")))
+            })
+            .or_else(|| differs("n_games", self.n_games.to_string(), other.n_games.to_string()))
+            .or_else(|| differs("seed", self.seed.to_string(), other.seed.to_string()))
+    }
+}

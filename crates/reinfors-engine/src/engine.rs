@@ -1,0 +1,340 @@
+//! The engine: a handle that any thread may hold, and the one seat from which its games are driven.
+//!
+//! Whoever collects takes the games out of the seat and puts them back; finding the seat empty is an error at once,
+//! never a wait, also from inside `infer`. Configuration and version are beside the seat and can be read at any time.
+
+use crate::config::{EngineConfig, Learner, Policy, ResolvedConfig, check_rows, fresh_seed, thread_count};
+use crate::head::Head;
+use crate::infer::Infer;
+use crate::pool::PoolError;
+use crate::ppo::PpoBatch;
+use crate::rollout::{Outside, Rollout};
+use crate::snapshot::Snapshot;
+use crate::stream::CollectStream;
+use crate::{EngineError, snapshot};
+use reinfors_core::GameSpec;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+/// A sampler over many games. Clones are handles to the same one.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    spec: GameSpec,
+    head: Head,
+    learner: Learner,
+    n_games: usize,
+    n_threads: usize,
+    /// The seed in it is replaced when an engine without a given seed adopts a snapshot.
+    config: Mutex<ResolvedConfig>,
+    is_seed_given: bool,
+    version: AtomicI64,
+    seat: Mutex<Seat>,
+    freed: Condvar,
+    process: u32,
+}
+
+/// Where the games are.
+enum Seat {
+    Free(Box<Rollout>),
+    Taken(Holder),
+}
+
+/// Who has taken the games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holder {
+    /// A call of `collect`, `snapshot` or `restore`.
+    Call,
+    /// A stream that is in use.
+    Stream,
+    /// A stream that was stopped or dropped: its thread ends by itself after the `infer` in progress.
+    LeavingStream(ThreadId),
+}
+
+impl Engine {
+    /// An engine whose games are at the start of their first episodes.
+    ///
+    /// # Errors
+    /// A setting outside what is allowed, reward weights the game refuses, threads the system refuses.
+    pub fn new(config: EngineConfig) -> Result<Self, EngineError> {
+        check_rows("n_games", config.n_games)?;
+        let n_threads = thread_count(config.n_threads, config.n_games)?;
+        config.learner.check()?;
+        let spec = config.game.spec().clone();
+        let Policy::Ppo { head } = config.policy;
+        let head = Head::new(head, &spec.action)?;
+        let weights = config.game.weights(&config.reward)?;
+        let is_seed_given = config.seed.is_some();
+        let seed = config.seed.map_or_else(fresh_seed, Ok)?;
+        let sizes = (config.n_games, n_threads);
+        let rollout = Rollout::new(&config.game, &config.reward, head.clone(), &seed, sizes)?;
+        let options = config.game.options().iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        let resolved = ResolvedConfig {
+            game: spec.id.to_owned(),
+            options: options.collect(),
+            reward: spec.reward.iter().map(|key| key.name.to_owned()).zip(weights).collect(),
+            policy: Policy::Ppo { head: Some(head.kind()) },
+            learner: config.learner,
+            n_games: config.n_games,
+            n_threads: config.n_threads,
+            seed,
+        };
+        let shared = Shared {
+            spec,
+            head,
+            learner: config.learner,
+            n_games: config.n_games,
+            n_threads,
+            config: Mutex::new(resolved),
+            is_seed_given,
+            version: AtomicI64::new(0),
+            seat: Mutex::new(Seat::Free(Box::new(rollout))),
+            freed: Condvar::new(),
+            process: std::process::id(),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Makes a batch of at least `n_records` records on this thread: `ceil(n_records / n_games)` steps of every slot.
+    ///
+    /// # Errors
+    /// An engine in use, zero records, what `infer` raised or wrongly returned. The games are then where they were
+    /// before the call.
+    pub fn collect(&self, n_records: usize, infer: &mut dyn Infer) -> Result<PpoBatch, EngineError> {
+        let n_steps = self.window_steps("n_records", n_records)?;
+        let mut games = self.take(Holder::Call)?;
+        let batch = self.collect_window(&mut games, n_steps, infer, &|| false)?;
+        Ok(batch.handed_over(self.version()))
+    }
+
+    /// Starts collecting in the background: batches of at least `collect_size` records, `depth` of them waiting at most.
+    ///
+    /// # Errors
+    /// An engine in use, zero records, zero depth, a thread the system refuses.
+    pub fn collect_stream(
+        &self,
+        collect_size: usize,
+        infer: Box<dyn Infer>,
+        depth: usize,
+    ) -> Result<CollectStream, EngineError> {
+        let n_steps = self.window_steps("collect_size", collect_size)?;
+        if depth == 0 {
+            let allowed = "at least 1".into();
+            return Err(EngineError::Setting { name: "depth", allowed, given: "0".into() });
+        }
+        let games = self.take(Holder::Stream)?;
+        CollectStream::start(self.clone(), games, n_steps, infer, depth)
+    }
+
+    /// Marks a new version of the policy, one higher or the given one, and returns it. Callable from any thread at any
+    /// time; records made from the next step on carry it.
+    pub fn weights_updated(&self, version: Option<i64>) -> i64 {
+        match version {
+            Some(version) => {
+                self.shared.version.store(version, Ordering::Release);
+                version
+            }
+            None => {
+                let rise = |version: i64| Some(version.saturating_add(1));
+                let before = self.shared.version.fetch_update(Ordering::AcqRel, Ordering::Acquire, rise);
+                before.unwrap_or_else(|unchanged| unchanged).saturating_add(1)
+            }
+        }
+    }
+
+    /// The policy's version; 0 before the first update.
+    #[must_use]
+    pub fn version(&self) -> i64 {
+        self.shared.version.load(Ordering::Acquire)
+    }
+
+    /// Columns of `params` that `infer` must return.
+    #[must_use]
+    pub fn n_params(&self) -> usize {
+        self.shared.head.n_params()
+    }
+
+    /// The action head.
+    #[must_use]
+    pub fn head(&self) -> &Head {
+        &self.shared.head
+    }
+
+    /// What is known of the game.
+    #[must_use]
+    pub fn spec(&self) -> &GameSpec {
+        &self.shared.spec
+    }
+
+    /// Parallel episode slots.
+    #[must_use]
+    pub fn n_games(&self) -> usize {
+        self.shared.n_games
+    }
+
+    /// Threads in use, the collecting one included.
+    #[must_use]
+    pub fn n_threads(&self) -> usize {
+        self.shared.n_threads
+    }
+
+    /// The complete configuration, defaults and the seed included.
+    #[must_use]
+    pub fn resolved_config(&self) -> ResolvedConfig {
+        lock(&self.shared.config).clone()
+    }
+
+    /// The state of every game and stream as bytes, from which [`Engine::restore`] continues exactly.
+    ///
+    /// # Errors
+    /// An engine in use.
+    pub fn snapshot(&self) -> Result<Vec<u8>, EngineError> {
+        let games = self.take(Holder::Call)?;
+        Ok(snapshot::write(&games, self.resolved_config(), self.version()))
+    }
+
+    /// Continues from a snapshot of an equal configuration; the number of threads may differ, and so may a seed that
+    /// was not given but drawn.
+    ///
+    /// # Errors
+    /// An engine in use; bytes that are no snapshot; another configuration, by the name of the first setting that
+    /// differs. The engine is then unchanged.
+    pub fn restore(&self, bytes: &[u8]) -> Result<(), EngineError> {
+        let mut games = self.take(Holder::Call)?;
+        let mut config = self.resolved_config();
+        let Snapshot { seed, version } =
+            snapshot::read(&mut games, &config, self.shared.is_seed_given, bytes)?;
+        config.seed = seed;
+        *lock(&self.shared.config) = config;
+        self.shared.version.store(version, Ordering::Release);
+        Ok(())
+    }
+
+    /// Whether nobody drives the games, waiting up to `timeout` for a stopped or dropped stream to let go of them.
+    /// Never waits for a stream in use or from inside the `infer` of the stream itself.
+    ///
+    /// # Errors
+    /// A fork of the process that made the engine.
+    pub fn wait_until_free(&self, timeout: Duration) -> Result<bool, EngineError> {
+        self.check_process()?;
+        let deadline = Instant::now() + timeout;
+        let mut seat = lock(&self.shared.seat);
+        loop {
+            match *seat {
+                Seat::Free(_) => return Ok(true),
+                Seat::Taken(Holder::LeavingStream(driver)) if driver != std::thread::current().id() => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Ok(false);
+                    }
+                    let waited = self.shared.freed.wait_timeout(seat, left);
+                    seat = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
+                Seat::Taken(_) => return Ok(false),
+            }
+        }
+    }
+
+    /// Makes one window into a batch.
+    pub(crate) fn collect_window(
+        &self,
+        games: &mut Rollout,
+        n_steps: usize,
+        infer: &mut dyn Infer,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<PpoBatch, EngineError> {
+        let version = || self.version();
+        let window = games.window(n_steps, &mut Outside { infer, version: &version, is_cancelled })?;
+        let Learner::Ppo { gamma, lam } = self.shared.learner;
+        Ok(PpoBatch::new(window, gamma, lam))
+    }
+
+    /// Takes the games out of the seat, waiting only for a stream that is already leaving.
+    fn take(&self, holder: Holder) -> Result<Games, EngineError> {
+        self.check_process()?;
+        let mut seat = lock(&self.shared.seat);
+        loop {
+            match std::mem::replace(&mut *seat, Seat::Taken(holder)) {
+                Seat::Free(rollout) => return Ok(Games { engine: self.clone(), rollout: Some(rollout) }),
+                Seat::Taken(Holder::LeavingStream(driver)) if driver != std::thread::current().id() => {
+                    *seat = Seat::Taken(Holder::LeavingStream(driver));
+                    seat = self.shared.freed.wait(seat).unwrap_or_else(PoisonError::into_inner);
+                }
+                Seat::Taken(other) => {
+                    *seat = Seat::Taken(other);
+                    return Err(EngineError::Busy(match other {
+                        Holder::Call => {
+                            "the engine is collecting: one call at a time, and none from inside infer".into()
+                        }
+                        Holder::Stream => "the engine is held by a stream: pause or stop it first".into(),
+                        Holder::LeavingStream(_) => {
+                            "the engine is held by the stream that calls this infer".into()
+                        }
+                    }));
+                }
+            }
+        }
+    }
+
+    /// Says that the stream that holds the games is on its way out.
+    pub(crate) fn stream_is_leaving(&self, driver: ThreadId) {
+        let mut seat = lock(&self.shared.seat);
+        if let Seat::Taken(holder @ Holder::Stream) = &mut *seat {
+            *holder = Holder::LeavingStream(driver);
+        }
+        drop(seat);
+        self.shared.freed.notify_all();
+    }
+
+    /// Refuses to go on in a fork, where locks may be held and threads waited for that do not exist.
+    pub(crate) fn check_process(&self) -> Result<(), EngineError> {
+        let (owner, here) = (self.shared.process, std::process::id());
+        if owner == here { Ok(()) } else { Err(PoolError::Forked { owner, here }.into()) }
+    }
+
+    fn window_steps(&self, name: &'static str, n_records: usize) -> Result<usize, EngineError> {
+        if n_records == 0 {
+            return Err(EngineError::Setting { name, allowed: "at least 1".into(), given: "0".into() });
+        }
+        Ok(n_records.div_ceil(self.shared.n_games))
+    }
+}
+
+/// The games while they are out of the seat; dropping puts them back.
+pub(crate) struct Games {
+    engine: Engine,
+    rollout: Option<Box<Rollout>>,
+}
+
+impl std::ops::Deref for Games {
+    type Target = Rollout;
+
+    fn deref(&self) -> &Rollout {
+        self.rollout.as_ref().expect("the games leave only in drop")
+    }
+}
+
+impl std::ops::DerefMut for Games {
+    fn deref_mut(&mut self) -> &mut Rollout {
+        self.rollout.as_mut().expect("the games leave only in drop")
+    }
+}
+
+impl Drop for Games {
+    fn drop(&mut self) {
+        if let Some(rollout) = self.rollout.take() {
+            *lock(&self.engine.shared.seat) = Seat::Free(rollout);
+            self.engine.shared.freed.notify_all();
+        }
+    }
+}
+
+/// A lock whose holders never leave what it guards half changed, so a panic elsewhere does not poison it.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,86 @@
+//! What can go wrong, in one list. A message says what was given and what is allowed.
+
+use crate::infer::InferError;
+use crate::pool::PoolError;
+
+/// The nature of an error, for a caller that maps it to its own language's exceptions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineErrorKind {
+    /// The value has a type that is not accepted at this place.
+    Type,
+    /// The type is right and the value is not.
+    Value,
+    /// The engine is in use elsewhere.
+    Busy,
+    /// The object cannot do this any more: an ended stream, a fork of the owning process.
+    State,
+    /// The caller's own `infer` failed.
+    Infer,
+    /// A defect of a game or of this library, or a refusal of the operating system.
+    Internal,
+}
+
+/// A refused input or an interrupted window. Either way the games are where they were before the call.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The game or its contract refused something.
+    #[error(transparent)]
+    Game(#[from] reinfors_core::Error),
+    /// A setting outside what is allowed.
+    #[error("{name} must be {allowed}, got {given}")]
+    Setting {
+        /// The setting.
+        name: &'static str,
+        /// The allowed values.
+        allowed: String,
+        /// The value that was given.
+        given: String,
+    },
+    /// `infer` returned what the games cannot be stepped with.
+    #[error("{0}")]
+    Output(String),
+    /// `infer` failed.
+    #[error("{0}")]
+    Infer(InferError),
+    /// The engine is in use.
+    #[error("{0}")]
+    Busy(String),
+    /// The stream has ended.
+    #[error("the stream has ended: {0}")]
+    Ended(String),
+    /// An environment without an episode cannot be stepped, drawn or saved.
+    #[error("environment {env} was never reset: call reset() first")]
+    NotReset {
+        /// Its index.
+        env: usize,
+    },
+    /// The worker threads could not do it.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    /// The snapshot was taken under another configuration, or is none.
+    #[error("cannot restore the snapshot: {0}")]
+    Snapshot(String),
+    /// The caller's `infer` panicked, or the operating system refused something.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl EngineError {
+    /// Whose fault it was.
+    #[must_use]
+    pub fn kind(&self) -> EngineErrorKind {
+        match self {
+            Self::Game(error) => match error.kind() {
+                reinfors_core::ErrorKind::Type => EngineErrorKind::Type,
+                reinfors_core::ErrorKind::Value => EngineErrorKind::Value,
+            },
+            Self::Setting { .. } | Self::Output(_) | Self::Snapshot(_) => EngineErrorKind::Value,
+            Self::Infer(_) => EngineErrorKind::Infer,
+            Self::Busy(_) => EngineErrorKind::Busy,
+            Self::Ended(_) | Self::NotReset { .. } | Self::Pool(PoolError::Forked { .. }) => {
+                EngineErrorKind::State
+            }
+            Self::Pool(_) | Self::Internal(_) => EngineErrorKind::Internal,
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Persistent worker threads that run one closure over disjoint items, the calling thread taking part.
+//!
+//! A dispatch publishes a job, then the number of its tasks. A task is claimed by lowering that number, and only whoever
+//! holds a claim looks at the job: the dispatcher waits for every claimed task, so the job is alive. A worker that
+//! wakes late finds nothing to claim and delays nobody.
+#![allow(unsafe_code)]
+
+use std::cell::UnsafeCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle, Thread};
+
+/// Rounds of looking for work before a thread goes to sleep: some ten microseconds, less than a wake-up costs.
+const SPINS: u32 = 2_000;
+
+/// Why a dispatch did not finish.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PoolError {
+    /// The system refused to start a thread.
+    #[error("cannot start worker thread {index}: {reason}")]
+    Spawn {
+        /// Which worker.
+        index: usize,
+        /// The system's words.
+        reason: String,
+    },
+    /// A task panicked; the other tasks have run.
+    #[error("a game panicked: {0}")]
+    Panicked(String),
+    /// The pool was made by a process of which this one is a fork: its threads do not exist here.
+    #[error(
+        "the worker threads belong to process {owner}, this is its fork {here}: threads do not survive a fork, make the \
+         object anew in this process"
+    )]
+    Forked {
+        /// The process that made the pool.
+        owner: u32,
+        /// This process.
+        here: u32,
+    },
+}
+
+/// Worker threads for one owner. Dropping it ends and joins them.
+pub struct Pool {
+    shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+    process: u32,
+}
+
+type Job = dyn Fn(usize) + Sync;
+
+/// What the workers see.
+struct Shared {
+    /// Tasks of the current job that nobody has claimed.
+    unclaimed: AtomicU32,
+    /// Tasks of the current job that have not finished.
+    unfinished: AtomicU32,
+    posted: UnsafeCell<Option<Posted>>,
+    stop: AtomicBool,
+    /// What the first panicking task said.
+    panic: Mutex<Option<String>>,
+    spins: u32,
+}
+
+/// The current job, its lifetime erased.
+struct Posted {
+    job: *const Job,
+    dispatcher: Thread,
+}
+
+// SAFETY: `posted` is written only by the dispatcher while no task is claimed, and read only by the holder of a claim;
+// the release of `unclaimed` and the acquire of a claim order the two. The job it points to is `Sync`.
+unsafe impl Sync for Shared {}
+// SAFETY: as above; nothing in it is bound to a thread.
+unsafe impl Send for Shared {}
+
+impl Pool {
+    /// A pool of `n_threads` threads (at least 1), of which the calling thread is one.
+    ///
+    /// # Errors
+    /// [`PoolError::Spawn`] when the system refuses a thread; those already started are ended.
+    pub fn new(n_threads: usize) -> Result<Self, PoolError> {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let shared = Arc::new(Shared {
+            unclaimed: AtomicU32::new(0),
+            unfinished: AtomicU32::new(0),
+            posted: UnsafeCell::new(None),
+            stop: AtomicBool::new(false),
+            panic: Mutex::new(None),
+            // With fewer cores than threads, spinning takes the core from the thread that is waited for.
+            spins: if n_threads <= cores { SPINS } else { 0 },
+        });
+        let mut pool = Self { shared, workers: Vec::new(), process: std::process::id() };
+        for index in 1..n_threads {
+            let shared = Arc::clone(&pool.shared);
+            let worker = thread::Builder::new()
+                .name(format!("reinfors-worker-{index}"))
+                .spawn(move || shared.work())
+                .map_err(|error| PoolError::Spawn { index, reason: error.to_string() })?;
+            pool.workers.push(worker);
+        }
+        Ok(pool)
+    }
+
+    /// Number of threads, the calling one included.
+    #[must_use]
+    pub fn n_threads(&self) -> usize {
+        self.workers.len() + 1
+    }
+
+    /// Runs `f(index, item)` for every item, in any order, in parallel, and returns when all have finished.
+    ///
+    /// # Errors
+    /// [`PoolError::Panicked`] after all tasks have ended, [`PoolError::Forked`] before any has begun.
+    pub fn for_each<T: Send>(
+        &mut self,
+        items: &mut [T],
+        f: impl Fn(usize, &mut T) + Sync,
+    ) -> Result<(), PoolError> {
+        let first = Disjoint(items.as_mut_ptr());
+        self.dispatch(items.len(), &|index| {
+            // SAFETY: each index below `items.len()` is claimed once per dispatch, so this is the only reference to
+            // the item, and `dispatch` returns only after the task has ended.
+            let item = unsafe { &mut *first.at(index) };
+            f(index, item);
+        })
+    }
+
+    /// Like [`Pool::for_each`], lending item `i` the part `bounds[i]..bounds[i + 1]` of `output` as well.
+    ///
+    /// # Errors
+    /// Those of [`Pool::for_each`].
+    ///
+    /// # Panics
+    /// When `bounds` is not one longer than `items`, not in ascending order or reaches beyond `output`.
+    pub fn for_each_with_output<T: Send, U: Send>(
+        &mut self,
+        items: &mut [T],
+        output: &mut [U],
+        bounds: &[usize],
+        f: impl Fn(usize, &mut T, &mut [U]) + Sync,
+    ) -> Result<(), PoolError> {
+        assert_eq!(bounds.len(), items.len() + 1, "one bound more than items");
+        assert!(
+            bounds.is_sorted() && bounds[items.len()] <= output.len(),
+            "ascending bounds inside the output"
+        );
+        let first_item = Disjoint(items.as_mut_ptr());
+        let first_output = Disjoint(output.as_mut_ptr());
+        self.dispatch(items.len(), &|index| {
+            let (start, end) = (bounds[index], bounds[index + 1]);
+            // SAFETY: each index is claimed once per dispatch and the parts of ascending bounds are disjoint, so these
+            // are the only references; `dispatch` returns only after the task has ended.
+            let (item, part) = unsafe {
+                (
+                    &mut *first_item.at(index),
+                    std::slice::from_raw_parts_mut(first_output.at(start), end - start),
+                )
+            };
+            f(index, item, part);
+        })
+    }
+
+    fn dispatch(&mut self, n_tasks: usize, job: &(dyn Fn(usize) + Sync)) -> Result<(), PoolError> {
+        if self.workers.is_empty() || n_tasks <= 1 {
+            for index in 0..n_tasks {
+                self.shared.run(|| job(index));
+            }
+        } else {
+            let here = std::process::id();
+            if here != self.process {
+                return Err(PoolError::Forked { owner: self.process, here });
+            }
+            self.dispatch_to_workers(u32::try_from(n_tasks).expect("fewer than 2^32 items"), job);
+        }
+        let panic = self.shared.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+        panic.map_or(Ok(()), |message| Err(PoolError::Panicked(message)))
+    }
+
+    fn dispatch_to_workers(&self, n_tasks: u32, job: &(dyn Fn(usize) + Sync)) {
+        let shared = &*self.shared;
+        // SAFETY: only the lifetime changes. The pointer is followed by holders of a claim alone, and this function
+        // returns after every claimed task has finished.
+        let job = unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const Job>(job) };
+        // SAFETY: every task of the last job has finished, so nobody holds a claim and nobody reads `posted`.
+        unsafe { *shared.posted.get() = Some(Posted { job, dispatcher: thread::current() }) };
+        shared.unfinished.store(n_tasks, Ordering::Relaxed);
+        shared.unclaimed.store(n_tasks, Ordering::Release);
+        for worker in self.workers.iter().take(n_tasks as usize - 1) {
+            worker.thread().unpark();
+        }
+        while shared.run_claimed() {}
+        let mut spins = shared.spins;
+        while shared.unfinished.load(Ordering::Acquire) > 0 {
+            if spins > 0 {
+                spins -= 1;
+                std::hint::spin_loop();
+            } else {
+                thread::park();
+            }
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // In a fork there is nobody to join, and even detaching touches memory of threads that are gone.
+            self.workers.drain(..).for_each(std::mem::forget);
+            return;
+        }
+        self.shared.stop.store(true, Ordering::Release);
+        for worker in self.workers.drain(..) {
+            worker.thread().unpark();
+            // A worker catches the panics of its tasks, so there is no outcome to look at.
+            let _ = worker.join();
+        }
+    }
+}
+
+impl Shared {
+    /// The life of a worker.
+    fn work(&self) {
+        let mut spins = self.spins;
+        while !self.stop.load(Ordering::Acquire) {
+            if self.run_claimed() {
+                spins = self.spins;
+            } else if spins > 0 {
+                spins -= 1;
+                std::hint::spin_loop();
+            } else {
+                thread::park();
+                spins = self.spins;
+            }
+        }
+    }
+
+    /// Claims a task and runs it; `false` when none is left.
+    fn run_claimed(&self) -> bool {
+        let claim = |left: u32| left.checked_sub(1);
+        let Ok(left) = self.unclaimed.fetch_update(Ordering::AcqRel, Ordering::Relaxed, claim) else {
+            return false;
+        };
+        // SAFETY: a claim is held, so the dispatcher waits and `posted` is not written meanwhile.
+        let posted = unsafe { (*self.posted.get()).as_ref() }.expect("a job is posted before its tasks");
+        let dispatcher = posted.dispatcher.clone();
+        // SAFETY: as above: the job outlives every claim.
+        let job = unsafe { &*posted.job };
+        self.run(|| job(left as usize - 1));
+        if self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
+            dispatcher.unpark();
+        }
+        true
+    }
+
+    fn run(&self, task: impl FnOnce()) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(task)) {
+            let message = panic_message(&*payload);
+            self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
+        }
+    }
+}
+
+/// What a panic said.
+pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}
+
+/// The start of a slice of which every task takes its own part.
+struct Disjoint<T>(*mut T);
+
+impl<T> Disjoint<T> {
+    /// # Safety
+    /// `index` is inside the slice or one behind its end.
+    unsafe fn at(&self, index: usize) -> *mut T {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.add(index) }
+    }
+}
+
+// SAFETY: tasks make references to disjoint parts only, and the parts may move to another thread.
+unsafe impl<T: Send> Sync for Disjoint<T> {}

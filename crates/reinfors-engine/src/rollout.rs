@@ -1,0 +1,319 @@
+//! The games and how a window of records is made of them: infer, sample, step, draw, again and again.
+//!
+//! A window is atomic. Games, streams and counters are remembered when it starts and put back when anything in it
+//! fails, so a second attempt makes the very records the first would have made.
+//!
+//! `infer` is called once per step with every game's row, once more at each step that cut episodes off with their final
+//! observations in slot order, and once at the end with the observations that open the next window. That last answer is
+//! not carried over: the weights may change in between, and a record's value must be of the policy that acted.
+
+use crate::EngineError;
+use crate::buffer::{ObservationStore, ObservationView, ObservationWriter};
+use crate::head::Head;
+use crate::infer::{Infer, Inference};
+use crate::pool::{Pool, panic_message};
+use crate::ppo::ActionArray;
+use crate::shard::{Rules, Shard, owes_final_observation, shard_ranges};
+use crate::telemetry::{Bottleneck, Telemetry, Timing};
+use reinfors_core::rng::Seed;
+use reinfors_core::{Actions, ConfiguredGame};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Raw records of `n_steps` steps of `n_games` slots, row `t * n_games + slot`.
+pub(crate) struct Window {
+    pub n_games: usize,
+    pub n_steps: usize,
+    /// `n_steps + 1` groups of rows; the last group opens the next window.
+    pub observations: ObservationWriter,
+    pub actions: ActionArray,
+    pub log_probs: Vec<f32>,
+    pub values: Vec<f64>,
+    pub rewards: Vec<f64>,
+    pub terminated: Vec<bool>,
+    pub truncated: Vec<bool>,
+    /// Value of the final observation where an episode was cut off, 0 elsewhere.
+    pub final_values: Vec<f64>,
+    pub versions: Vec<i64>,
+    pub slots: Vec<i32>,
+    pub steps: Vec<i32>,
+    pub last_values: Vec<f64>,
+    pub telemetry: Telemetry,
+}
+
+/// What a window asks of the outside world.
+pub(crate) struct Outside<'a> {
+    /// The caller's network.
+    pub infer: &'a mut dyn Infer,
+    /// The policy's version, read once per step.
+    pub version: &'a dyn Fn() -> i64,
+    /// Whether the window is not wanted any more.
+    pub is_cancelled: &'a dyn Fn() -> bool,
+}
+
+/// The games of an engine.
+pub(crate) struct Rollout {
+    pool: Pool,
+    pub shards: Vec<Shard>,
+    /// Where each shard's rows start in a group of observations, in bytes.
+    bounds: Vec<usize>,
+    store: ObservationStore,
+    /// The observations that open the next window.
+    opening: Vec<u8>,
+    n_games: usize,
+    head: Head,
+    inference: Inference,
+    /// What the games are given at the current step.
+    controls: Vec<f64>,
+    /// Finished windows.
+    pub windows: u64,
+    idle_since: Option<Instant>,
+}
+
+impl Rollout {
+    /// `n_games` games, each at the start of its first episode.
+    pub fn new(
+        game: &ConfiguredGame,
+        reward: &[(String, f64)],
+        head: Head,
+        seed: &Seed,
+        (n_games, n_threads): (usize, usize),
+    ) -> Result<Self, EngineError> {
+        let rules = Arc::new(Rules::of(game.spec()));
+        let ranges = shard_ranges(n_games, n_threads);
+        let row_bytes = game.spec().observation.size();
+        let bounds =
+            ranges.iter().map(|range| range.start).chain([n_games]).map(|row| row * row_bytes).collect();
+        let shards = ranges
+            .into_iter()
+            .map(|rows| Shard::new(game, reward, seed, &rules, rows))
+            .collect::<Result<_, _>>()?;
+        let mut rollout = Self {
+            pool: Pool::new(n_threads)?,
+            shards,
+            bounds,
+            store: ObservationStore::new(row_bytes),
+            opening: vec![0; n_games * row_bytes],
+            n_games,
+            head,
+            inference: Inference::default(),
+            controls: Vec::new(),
+            windows: 0,
+            idle_since: None,
+        };
+        rollout.pool.for_each(&mut rollout.shards, |_, shard| {
+            for row in 0..shard.slots.len() {
+                shard.reset(row);
+            }
+        })?;
+        rollout.draw_opening()?;
+        Ok(rollout)
+    }
+
+    /// Draws the observations that open the next window from the states of the games.
+    pub fn draw_opening(&mut self) -> Result<(), EngineError> {
+        let draw = |_, shard: &mut Shard, out: &mut [u8]| shard.draw_all(out);
+        Ok(self.pool.for_each_with_output(&mut self.shards, &mut self.opening, &self.bounds, draw)?)
+    }
+
+    /// Makes the next `n_steps` records of every slot, or none.
+    pub fn window(&mut self, n_steps: usize, outside: &mut Outside<'_>) -> Result<Window, EngineError> {
+        let n_records =
+            n_steps.checked_mul(self.n_games).and_then(|records| records.checked_add(self.n_games));
+        let observations = self.store.take(n_records.unwrap_or(usize::MAX))?;
+        let start = Instant::now();
+        let mut timing =
+            Timing { wait: self.idle_since.map_or(Duration::ZERO, |idle| start - idle), ..Timing::default() };
+        self.checkpoint()?;
+        let mut window = Window::new(self.n_games, n_steps, observations, &self.head);
+        let filled = catch_unwind(AssertUnwindSafe(|| self.fill(&mut window, outside, &mut timing)))
+            .unwrap_or_else(|panic| {
+                Err(EngineError::Internal(format!("infer panicked: {}", panic_message(&*panic))))
+            });
+        if let Err(error) = filled {
+            self.rollback()?;
+            return Err(error);
+        }
+        self.idle_since = Some(Instant::now());
+        timing.total = timing.wait + start.elapsed();
+        window.telemetry = self.telemetry(&mut timing, n_steps);
+        self.windows += 1;
+        Ok(window)
+    }
+
+    /// Remembers games and slots, for [`Rollout::rollback`].
+    pub fn checkpoint(&mut self) -> Result<(), EngineError> {
+        Ok(self.pool.for_each(&mut self.shards, |_, shard| shard.checkpoint())?)
+    }
+
+    /// Puts games and slots back to the start of the window.
+    pub fn rollback(&mut self) -> Result<(), EngineError> {
+        Ok(self.pool.for_each(&mut self.shards, |_, shard| shard.rollback())?)
+    }
+
+    fn fill(
+        &mut self,
+        window: &mut Window,
+        outside: &mut Outside<'_>,
+        timing: &mut Timing,
+    ) -> Result<(), EngineError> {
+        let n_games = self.n_games;
+        window.observations.unfilled(n_games).copy_from_slice(&self.opening);
+        window.observations.seal(n_games);
+        for step in 0..window.n_steps {
+            if (outside.is_cancelled)() {
+                return Err(EngineError::Ended("the window was cancelled".into()));
+            }
+            let version = (outside.version)();
+            let rows = step * n_games..(step + 1) * n_games;
+            self.ask(&window.observations.view(rows), outside.infer, timing)?;
+            self.act(window, version)?;
+            self.step(window, step, timing)?;
+            self.bootstrap_cut_off(window, outside.infer, timing)?;
+            window.observations.seal(n_games);
+        }
+        let opening = window.observations.view(window.n_steps * n_games..(window.n_steps + 1) * n_games);
+        self.ask(&opening, outside.infer, timing)?;
+        window.last_values.extend_from_slice(&self.inference.values);
+        self.opening.copy_from_slice(opening.bytes());
+        Ok(())
+    }
+
+    /// Calls `infer` and checks its answer.
+    fn ask(
+        &mut self,
+        obs: &ObservationView,
+        infer: &mut dyn Infer,
+        timing: &mut Timing,
+    ) -> Result<(), EngineError> {
+        let start = Instant::now();
+        let answered = infer.infer(obs, &mut self.inference);
+        timing.infer += start.elapsed();
+        answered.map_err(EngineError::Infer)?;
+        self.inference.check(obs.rows(), self.head.n_params())
+    }
+
+    /// Samples every slot's action and records what is known before the step.
+    fn act(&mut self, window: &mut Window, version: i64) -> Result<(), EngineError> {
+        self.controls.clear();
+        let n_params = self.head.n_params();
+        let slots = self.shards.iter_mut().flat_map(|shard| &mut shard.slots);
+        for (row, (slot, params)) in slots.zip(self.inference.params.chunks_exact(n_params)).enumerate() {
+            let sampled =
+                self.head.sample(params, &mut slot.actions, &mut window.actions, &mut self.controls);
+            let log_prob = sampled.map_err(|why| {
+                EngineError::Output(format!("infer returned params whose row {row}: {why}"))
+            })?;
+            window.log_probs.push(log_prob);
+            window.steps.push(i32::try_from(slot.step).unwrap_or(i32::MAX));
+            window.slots.push(row as i32);
+            window.versions.push(version);
+        }
+        window.values.extend_from_slice(&self.inference.values);
+        Ok(())
+    }
+
+    /// Steps the games in parallel, each shard drawing its next observations in the same go.
+    fn step(&mut self, window: &mut Window, step: usize, timing: &mut Timing) -> Result<(), EngineError> {
+        let start = Instant::now();
+        let actions = match &window.actions {
+            ActionArray::Discrete(indices) => Actions::Discrete(&indices[step * self.n_games..]),
+            ActionArray::Continuous { .. } => Actions::Continuous(&self.controls),
+        };
+        let next = window.observations.unfilled(self.n_games);
+        self.pool.for_each_with_output(&mut self.shards, next, &self.bounds, |_, shard, out| {
+            shard.step(actions, step);
+            shard.draw(false, out);
+        })?;
+        for outcome in self.shards.iter().flat_map(|shard| &shard.outcomes) {
+            window.rewards.push(outcome.reward);
+            window.terminated.push(outcome.terminated.is_some());
+            window.truncated.push(outcome.truncated);
+            window.final_values.push(0.0);
+        }
+        timing.parallel += start.elapsed();
+        Ok(())
+    }
+
+    /// Asks for the values of the final observations of the episodes that this step cut off, and starts the next ones.
+    fn bootstrap_cut_off(
+        &mut self,
+        window: &mut Window,
+        infer: &mut dyn Infer,
+        timing: &mut Timing,
+    ) -> Result<(), EngineError> {
+        let cut_off: usize = self.shards.iter().map(Shard::cut_off).sum();
+        if cut_off == 0 {
+            return Ok(());
+        }
+        let start = Instant::now();
+        let mut finals = self.store.take_once(cut_off)?;
+        let row_bytes = self.store.row_bytes();
+        let mut bounds = vec![0];
+        for shard in &self.shards {
+            bounds.push(bounds[bounds.len() - 1] + shard.cut_off() * row_bytes);
+        }
+        let draw_final = |_, shard: &mut Shard, out: &mut [u8]| shard.draw_final_and_reset(out);
+        self.pool.for_each_with_output(&mut self.shards, finals.unfilled(cut_off), &bounds, draw_final)?;
+        finals.seal(cut_off);
+        let draw_next = |_, shard: &mut Shard, out: &mut [u8]| shard.draw(true, out);
+        let next = window.observations.unfilled(self.n_games);
+        self.pool.for_each_with_output(&mut self.shards, next, &self.bounds, draw_next)?;
+        timing.parallel += start.elapsed();
+
+        self.ask(&finals.view(0..cut_off), infer, timing)?;
+        let first = window.final_values.len() - self.n_games;
+        let outcomes = self.shards.iter().flat_map(|shard| &shard.outcomes);
+        let owed = outcomes
+            .zip(&mut window.final_values[first..])
+            .filter(|(outcome, _)| owes_final_observation(outcome));
+        for ((_, final_value), value) in owed.zip(&self.inference.values) {
+            *final_value = *value;
+        }
+        Ok(())
+    }
+
+    fn telemetry(&mut self, timing: &mut Timing, n_steps: usize) -> Telemetry {
+        let mut episodes = Vec::new();
+        for shard in &mut self.shards {
+            timing.step += shard.step_time;
+            timing.render += shard.render_time;
+            episodes.append(&mut shard.episodes);
+        }
+        // Shards are in the order of slots, and the sort is stable.
+        episodes.sort_by_key(|(step, _)| *step);
+        let seconds = timing.seconds();
+        Telemetry {
+            window: self.windows,
+            episodes: episodes.into_iter().map(|(_, episode)| episode).collect(),
+            steps_per_second: (n_steps * self.n_games) as f64 / seconds.total.max(f64::MIN_POSITIVE),
+            bottleneck: Bottleneck::of(&seconds),
+            seconds,
+            lag: Default::default(),
+        }
+    }
+}
+
+impl Window {
+    fn new(n_games: usize, n_steps: usize, observations: ObservationWriter, head: &Head) -> Self {
+        let n_records = n_games * n_steps;
+        Self {
+            n_games,
+            n_steps,
+            observations,
+            actions: head.empty_actions(n_records),
+            log_probs: Vec::with_capacity(n_records),
+            values: Vec::with_capacity(n_records),
+            rewards: Vec::with_capacity(n_records),
+            terminated: Vec::with_capacity(n_records),
+            truncated: Vec::with_capacity(n_records),
+            final_values: Vec::with_capacity(n_records),
+            versions: Vec::with_capacity(n_records),
+            slots: Vec::with_capacity(n_records),
+            steps: Vec::with_capacity(n_records),
+            last_values: Vec::with_capacity(n_games),
+            telemetry: Telemetry::default(),
+        }
+    }
+}

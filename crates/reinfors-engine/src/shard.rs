@@ -1,0 +1,204 @@
+//! A contiguous range of slots that one thread steps at a time. Which slots share a shard never changes a result.
+
+use crate::EngineError;
+use crate::slot::Slot;
+use crate::telemetry::Episode;
+use reinfors_core::rng::Seed;
+use reinfors_core::{Actions, AnyBatch, ConfiguredGame, GameSpec, Outcome};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Shards per thread: a thread that meets a long reset leaves its other shards to its neighbours.
+const SHARDS_PER_THREAD: usize = 4;
+
+/// Shards are a multiple of this many rows where that leaves every thread one: games that step several at once fill
+/// their packs.
+const PACK: usize = 8;
+
+/// Ranges of rows for `n_threads` threads.
+#[must_use]
+pub fn shard_ranges(rows: usize, n_threads: usize) -> Vec<Range<usize>> {
+    let largest = rows.div_ceil(n_threads.max(1)).max(1);
+    let len = match n_threads {
+        0 | 1 => largest,
+        _ => rows.div_ceil(n_threads * SHARDS_PER_THREAD).next_multiple_of(PACK).min(largest),
+    };
+    (0..rows).step_by(len).map(|start| start..(start + len).min(rows)).collect()
+}
+
+/// What every shard knows of the game.
+pub(crate) struct Rules {
+    end_reasons: &'static [&'static str],
+    reset_flags: Vec<bool>,
+    observation_bytes: usize,
+    action_dimensions: usize,
+}
+
+impl Rules {
+    pub fn of(spec: &GameSpec) -> Self {
+        Self {
+            end_reasons: spec.end_reasons,
+            reset_flags: spec.default_flags(),
+            observation_bytes: spec.observation.size(),
+            action_dimensions: spec.action.dimensions(),
+        }
+    }
+}
+
+/// Worlds and slots of a range.
+pub(crate) struct Shard {
+    rules: Arc<Rules>,
+    /// Its rows among all.
+    pub rows: Range<usize>,
+    pub batch: Box<dyn AnyBatch>,
+    pub slots: Vec<Slot>,
+    remembered: Vec<Slot>,
+    /// What the last step did, one per row.
+    pub outcomes: Vec<Outcome>,
+    /// Episodes that ended in this window, each with the window's step.
+    pub episodes: Vec<(usize, Episode)>,
+    /// Spent stepping and resetting in this window.
+    pub step_time: Duration,
+    /// Spent drawing in this window.
+    pub render_time: Duration,
+}
+
+impl Shard {
+    /// Worlds for `rows`, not reset yet.
+    ///
+    /// # Errors
+    /// Reward weights that the game refuses.
+    pub fn new(
+        game: &ConfiguredGame,
+        reward: &[(String, f64)],
+        seed: &Seed,
+        rules: &Arc<Rules>,
+        rows: Range<usize>,
+    ) -> Result<Self, EngineError> {
+        let slots: Vec<Slot> = rows.clone().map(|slot| Slot::new(seed, slot as u32)).collect();
+        Ok(Self {
+            rules: Arc::clone(rules),
+            batch: game.batch(reward, rows.len())?,
+            remembered: Vec::with_capacity(slots.len()),
+            outcomes: vec![Outcome::default(); slots.len()],
+            slots,
+            rows,
+            episodes: Vec::new(),
+            step_time: Duration::ZERO,
+            render_time: Duration::ZERO,
+        })
+    }
+
+    /// Starts the next episode of one row.
+    pub fn reset(&mut self, row: usize) {
+        let seed = self.slots[row].next_episode();
+        self.batch.reset(row, Some(&seed), &self.rules.reset_flags);
+    }
+
+    /// Remembers worlds and slots, and starts the window's counts.
+    pub fn checkpoint(&mut self) {
+        self.batch.checkpoint();
+        self.remembered.clone_from(&self.slots);
+        self.episodes.clear();
+        self.step_time = Duration::ZERO;
+        self.render_time = Duration::ZERO;
+    }
+
+    /// Puts worlds and slots back to the last checkpoint.
+    pub fn rollback(&mut self) {
+        self.batch.rollback();
+        self.slots.clone_from(&self.remembered);
+        self.episodes.clear();
+    }
+
+    /// Steps every row with its part of `actions`, which are those of all shards, notes the episodes that ended, and resets those rows that owe nobody
+    /// a final observation.
+    pub fn step(&mut self, actions: Actions<'_>, window_step: usize) {
+        let start = Instant::now();
+        let rows = self.rows.clone();
+        let actions = match actions {
+            Actions::Discrete(indices) => Actions::Discrete(&indices[rows]),
+            Actions::Continuous(values) => {
+                let dimensions = self.rules.action_dimensions;
+                Actions::Continuous(&values[rows.start * dimensions..rows.end * dimensions])
+            }
+        };
+        self.batch.step(actions, None, &mut self.outcomes);
+        for row in 0..self.slots.len() {
+            let outcome = self.outcomes[row];
+            let slot = &mut self.slots[row];
+            slot.step = slot.step.saturating_add(1);
+            slot.total_reward += outcome.reward;
+            if !outcome.is_end() {
+                continue;
+            }
+            let ended = match outcome.terminated {
+                Some(reason) => {
+                    self.rules.end_reasons.get(usize::from(reason)).copied().unwrap_or("terminated")
+                }
+                None => "max_steps",
+            };
+            let episode = Episode {
+                total_reward: slot.total_reward,
+                length: slot.step,
+                ended,
+                slot: self.rows.start + row,
+                seed: slot.episode_seed,
+            };
+            self.episodes.push((window_step, episode));
+            if !owes_final_observation(&outcome) {
+                self.reset(row);
+            }
+        }
+        self.step_time += start.elapsed();
+    }
+
+    /// Rows that were cut off and wait for their final observation to be drawn.
+    pub fn cut_off(&self) -> usize {
+        self.outcomes.iter().filter(|outcome| owes_final_observation(outcome)).count()
+    }
+
+    /// Draws the final observations of the rows that were cut off, one behind the other, and resets those rows.
+    pub fn draw_final_and_reset(&mut self, out: &mut [u8]) {
+        let mut parts = out.chunks_exact_mut(self.rules.observation_bytes);
+        for row in 0..self.slots.len() {
+            if owes_final_observation(&self.outcomes[row]) {
+                let part = parts.next().expect("one part per row cut off");
+                let start = Instant::now();
+                self.batch.observe(row..row + 1, part);
+                let drawn = Instant::now();
+                self.reset(row);
+                self.render_time += drawn - start;
+                self.step_time += drawn.elapsed();
+            }
+        }
+    }
+
+    /// Draws the rows that were cut off (`true`) or the others (`false`) into their places in `out`, which holds all
+    /// rows of the shard.
+    pub fn draw(&mut self, cut_off: bool, out: &mut [u8]) {
+        let start = Instant::now();
+        let bytes = self.rules.observation_bytes;
+        let mut first = 0;
+        let runs = self.outcomes.chunk_by(|a, b| owes_final_observation(a) == owes_final_observation(b));
+        for run in runs {
+            let rows = first..first + run.len();
+            first = rows.end;
+            if owes_final_observation(&run[0]) == cut_off {
+                self.batch.observe(rows.clone(), &mut out[rows.start * bytes..rows.end * bytes]);
+            }
+        }
+        self.render_time += start.elapsed();
+    }
+
+    /// Draws all rows.
+    pub fn draw_all(&mut self, out: &mut [u8]) {
+        self.batch.observe(0..self.slots.len(), out);
+    }
+}
+
+/// Whether the value of the state the episode stopped in is still to be asked for.
+pub(crate) fn owes_final_observation(outcome: &Outcome) -> bool {
+    outcome.truncated && outcome.terminated.is_none()
+}

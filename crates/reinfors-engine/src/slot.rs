@@ -1,0 +1,48 @@
+//! What a slot remembers beside its world: its own streams of random numbers and how far its episode is.
+//!
+//! Streams are NumPy's `SeedSequence(seed, spawn_key=(slot, purpose))`, so one slot's do not depend on how many there
+//! are. Every episode gets a seed of its own from the first stream: with it alone, the episode can be played again.
+
+use reinfors_core::rng::{Pcg64, Seed};
+use serde::{Deserialize, Serialize};
+
+/// Last word of the spawn key of the stream that episode seeds are drawn from.
+const EPISODE_SEEDS: u32 = 0;
+/// Last word of the spawn key of the stream that actions are sampled from.
+const ACTIONS: u32 = 1;
+
+/// State of one slot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Slot {
+    seeds: Pcg64,
+    /// Samples the actions.
+    pub actions: Pcg64,
+    /// Seed of the running episode.
+    pub episode_seed: u64,
+    /// Steps of the running episode.
+    pub step: u32,
+    /// Sum of the rewards of the running episode.
+    pub total_reward: f64,
+}
+
+impl Slot {
+    /// Slot number `slot` of an engine seeded with `seed`, before its first episode.
+    pub fn new(seed: &Seed, slot: u32) -> Self {
+        let stream = |purpose| Pcg64::from_entropy(seed.words(), &[slot, purpose]);
+        Self {
+            seeds: stream(EPISODE_SEEDS),
+            actions: stream(ACTIONS),
+            episode_seed: 0,
+            step: 0,
+            total_reward: 0.0,
+        }
+    }
+
+    /// Starts the next episode and returns its seed: 63 bits, so that any signed 64-bit integer holds it.
+    pub fn next_episode(&mut self) -> Seed {
+        self.episode_seed = self.seeds.next_u64() >> 1;
+        self.step = 0;
+        self.total_reward = 0.0;
+        Seed::from(self.episode_seed)
+    }
+}

@@ -1,0 +1,154 @@
+//! What a window tells of itself: episodes that ended, where the time went, how old the policy was, what to change.
+
+use std::time::Duration;
+
+/// An episode that ended in the window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Episode {
+    /// Sum of its rewards, undiscounted.
+    pub total_reward: f64,
+    /// Its number of steps.
+    pub length: u32,
+    /// One of the game's end reasons, or `"max_steps"`; the end reason where both apply.
+    pub ended: &'static str,
+    /// The slot it was played in.
+    pub slot: usize,
+    /// The seed it was reset with: `reset(seed=seed)` starts this very episode anywhere.
+    pub seed: u64,
+}
+
+/// Wall-clock seconds of a window; the parts of the parallel section are split by what the threads did in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seconds {
+    /// Stepping and resetting games.
+    pub step: f64,
+    /// Drawing observations.
+    pub render: f64,
+    /// Inside `infer`.
+    pub infer: f64,
+    /// Between the end of the last window and the start of this one: the games stood still.
+    pub wait: f64,
+    /// From the end of the last window to the end of this one, everything included.
+    pub total: f64,
+}
+
+/// How many versions behind the newest the policy was that acted, at the moment the batch was handed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Lag {
+    /// The newest record's.
+    pub min: i64,
+    /// Over all records.
+    pub mean: f64,
+    /// The oldest record's.
+    pub max: i64,
+}
+
+impl Lag {
+    /// The lag of records made by `versions` when `current` is the newest.
+    #[must_use]
+    pub fn of(versions: &[i64], current: i64) -> Self {
+        let lags = || versions.iter().map(|version| current.saturating_sub(*version));
+        let (Some(min), Some(max)) = (lags().min(), lags().max()) else { return Self::default() };
+        Self { min, mean: lags().map(|lag| lag as f64).sum::<f64>() / versions.len() as f64, max }
+    }
+}
+
+/// What held the window up most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bottleneck {
+    /// Stepping and drawing.
+    #[default]
+    Sampler,
+    /// The caller's network.
+    Inference,
+    /// Whoever takes the batches.
+    Learner,
+}
+
+impl Bottleneck {
+    /// The largest part of the time.
+    #[must_use]
+    pub fn of(seconds: &Seconds) -> Self {
+        let sampler = seconds.step + seconds.render;
+        if seconds.wait > seconds.infer && seconds.wait > sampler {
+            Self::Learner
+        } else if seconds.infer > sampler {
+            Self::Inference
+        } else {
+            Self::Sampler
+        }
+    }
+
+    /// `"sampler"`, `"inference"` or `"learner"`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sampler => "sampler",
+            Self::Inference => "inference",
+            Self::Learner => "learner",
+        }
+    }
+
+    /// One line: what to change.
+    #[must_use]
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::Sampler => {
+                "the games take longest: use more n_threads, or a smaller or simpler observation"
+            }
+            Self::Inference => {
+                "infer takes longest: use a smaller or faster network, or more n_games so that each call pools more rows"
+            }
+            Self::Learner => {
+                "the games wait for the learner: train with collect_stream, on a faster device or with fewer epochs"
+            }
+        }
+    }
+}
+
+/// What a window tells of itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Telemetry {
+    /// Windows this engine has finished before this one.
+    pub window: u64,
+    /// Episodes that ended, in the order of their last steps, then of slots.
+    pub episodes: Vec<Episode>,
+    /// Where the time went.
+    pub seconds: Seconds,
+    /// Records per second of `seconds.total`.
+    pub steps_per_second: f64,
+    /// Age of the policy that acted.
+    pub lag: Lag,
+    /// What to change first.
+    pub bottleneck: Bottleneck,
+}
+
+/// Times taken while a window is filled.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Timing {
+    /// Stepping and resetting, summed over the threads.
+    pub step: Duration,
+    /// Drawing, summed over the threads.
+    pub render: Duration,
+    /// Wall clock of the parallel sections.
+    pub parallel: Duration,
+    pub infer: Duration,
+    pub wait: Duration,
+    pub total: Duration,
+}
+
+impl Timing {
+    pub(crate) fn seconds(&self) -> Seconds {
+        let worked = (self.step + self.render).as_secs_f64();
+        let share = |part: Duration| {
+            if worked > 0.0 { self.parallel.as_secs_f64() * part.as_secs_f64() / worked } else { 0.0 }
+        };
+        Seconds {
+            step: share(self.step),
+            render: share(self.render),
+            infer: self.infer.as_secs_f64(),
+            wait: self.wait.as_secs_f64(),
+            total: self.total.as_secs_f64(),
+        }
+    }
+}

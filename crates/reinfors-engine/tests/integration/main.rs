@@ -1,0 +1,1 @@
+//! Behaviour of the engine over a small deterministic game.
