@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CRATES := $(shell find crates -type f)
 # The binding is an extension module: it links into Python alone, so that its tests are pytest's.
 RUST_TESTED := --workspace --exclude reinfors-py
-PYTHON_SOURCES := python tests benchmarks examples scripts
+PYTHON_SOURCES := python tests benchmarks docs examples scripts
 
 export VIRTUAL_ENV := $(abspath $(VENV))
 # One interpreter for every build of the binding, so that cargo does not build pyo3 twice.
@@ -95,4 +95,4 @@ lock: $(VENV)/tools.stamp ## Resolve the versions of requirements.lock anew
 
 clean: ## Remove everything that make has made
 	rm -rf $(VENV) target site out .mypy_cache .pytest_cache .ruff_cache .hypothesis python/reinfors/*.so
-	find python tests benchmarks examples scripts -name __pycache__ -prune -exec rm -rf {} +
+	find $(PYTHON_SOURCES) -name __pycache__ -prune -exec rm -rf {} +

@@ -57,9 +57,9 @@ def test_it_trains_and_leaves_pictures(switches: list[str], tmp_path: Path) -> N
 def test_the_gradient_is_that_of_finite_differences(ppo: ModuleType, continuous: bool) -> None:
     rng = np.random.default_rng(0)
     n_params = 6 if continuous else 5
-    weights = {name: w.astype(np.float64) for name, w in ppo.Network(n_params, rng).weights.items()}
-    for name in weights:  # away from the corner of the rectifiers
-        weights[name] = weights[name] + rng.normal(0, 0.05, weights[name].shape)
+    initial = ppo.Network(n_params, rng).weights
+    # Noise keeps the rectifiers away from their corner.
+    weights = {name: w + rng.normal(0, 0.05, w.shape) for name, w in initial.items()}
     pictures = rng.normal(size=(4, 48, 48, 1))
     actions = rng.normal(size=(4, 3)) if continuous else rng.integers(5, size=4)
     log_prob = ppo.gaussian if continuous else ppo.categorical
