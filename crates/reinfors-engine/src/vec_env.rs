@@ -3,17 +3,12 @@
 //! Rows are spread over the pool's threads and never see each other, so that no result depends on the number of
 //! threads. Everything is checked before anything moves: a refused call leaves every environment where it was.
 
-use crate::pool::Pool;
 use crate::EngineError;
+use crate::config::{check_rows, thread_count};
+use crate::pool::Pool;
 use reinfors_core::rng::Seed;
 use reinfors_core::{Actions, AnyBatch, ConfiguredGame, Inspected, Outcome, Picture, decode, encode};
 use std::ops::Range;
-use std::thread;
-
-/// Environments that one [`VecEnv`] may hold.
-pub const MAX_ENVS: usize = 65_536;
-/// Threads that one [`VecEnv`] may use.
-pub const MAX_THREADS: usize = 1_024;
 
 /// What happens to an environment whose episode is over: the three modes of Gymnasium's vector environments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,10 +90,8 @@ impl VecEnv {
         seed: Seed,
         autoreset: Autoreset,
     ) -> Result<Self, EngineError> {
-        check_count("n_envs", n_envs, MAX_ENVS)?;
-        let n_threads = n_threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
-        check_count("n_threads", n_threads, MAX_THREADS)?;
-        let n_shards = n_threads.min(n_envs);
+        check_rows("n_envs", n_envs)?;
+        let n_shards = thread_count(n_threads, n_envs)?;
         let pool = Pool::new(n_shards)?;
         let shards = (0..n_shards)
             .map(|shard| {
@@ -232,7 +225,9 @@ impl VecEnv {
             step.finals.extend(job.finals);
             final_infos.extend(job.final_infos);
         }
-        for (row, (terminated, truncated)) in self.rows.iter_mut().zip(step.terminated.iter().zip(&step.truncated)) {
+        for (row, (terminated, truncated)) in
+            self.rows.iter_mut().zip(step.terminated.iter().zip(&step.truncated))
+        {
             row.is_over = self.autoreset != Autoreset::SameStep && (*terminated || *truncated);
         }
         step.final_infos = columns(self.n_envs(), final_infos);
@@ -277,7 +272,8 @@ impl VecEnv {
     /// No such environment, or one that was never reset.
     pub fn save(&self, env: usize) -> Result<Vec<u8>, EngineError> {
         let (shard, row) = self.locate(env)?;
-        let saved: SavedEnv = (self.rows[env].is_over, self.rows[env].seed.clone(), self.shards[shard].batch.save(row));
+        let saved: SavedEnv =
+            (self.rows[env].is_over, self.rows[env].seed.clone(), self.shards[shard].batch.save(row));
         Ok(encode(&saved))
     }
 
@@ -311,9 +307,10 @@ impl VecEnv {
     }
 
     fn infos(&self, is_chosen: impl Fn(usize) -> bool) -> Vec<InfoColumn> {
-        let reported = self.shards.iter().flat_map(|shard| {
-            shard.rows.clone().enumerate().map(|(row, env)| (env, shard.batch.info(row)))
-        });
+        let reported = self
+            .shards
+            .iter()
+            .flat_map(|shard| shard.rows.clone().enumerate().map(|(row, env)| (env, shard.batch.info(row))));
         columns(self.n_envs(), reported.filter(|(env, _)| is_chosen(*env)))
     }
 }
@@ -355,20 +352,17 @@ impl StepJob<'_> {
     }
 }
 
-fn check_count(name: &'static str, given: usize, max: usize) -> Result<(), EngineError> {
-    if (1..=max).contains(&given) {
-        return Ok(());
-    }
-    Err(EngineError::Setting { name, allowed: format!("from 1 to {max}"), given: given.to_string() })
-}
-
 fn wrong_length(name: &'static str, given: usize, n_envs: usize) -> EngineError {
     let allowed = format!("one per environment ({n_envs})");
     EngineError::Setting { name, allowed, given: format!("{given} of them") }
 }
 
 /// Each shard with its part of the observations.
-fn split<'a>(shards: &'a mut [Shard], mut observations: &'a mut [u8], size: usize) -> Vec<(&'a mut Shard, &'a mut [u8])> {
+fn split<'a>(
+    shards: &'a mut [Shard],
+    mut observations: &'a mut [u8],
+    size: usize,
+) -> Vec<(&'a mut Shard, &'a mut [u8])> {
     let mut parts = Vec::with_capacity(shards.len());
     for shard in shards {
         let (part, rest) = observations.split_at_mut(shard.rows.len() * size);
@@ -382,7 +376,9 @@ fn split<'a>(shards: &'a mut [Shard], mut observations: &'a mut [u8], size: usiz
 fn slice_of(actions: Actions<'_>, rows: Range<usize>, dimensions: usize) -> Actions<'_> {
     match actions {
         Actions::Discrete(indices) => Actions::Discrete(&indices[rows]),
-        Actions::Continuous(values) => Actions::Continuous(&values[rows.start * dimensions..rows.end * dimensions]),
+        Actions::Continuous(values) => {
+            Actions::Continuous(&values[rows.start * dimensions..rows.end * dimensions])
+        }
     }
 }
 
@@ -392,7 +388,9 @@ fn columns(
     reported: impl IntoIterator<Item = (usize, Vec<(&'static str, bool)>)>,
 ) -> Vec<InfoColumn> {
     let mut columns: Vec<InfoColumn> = Vec::new();
-    for (env, (name, value)) in reported.into_iter().flat_map(|(env, info)| info.into_iter().map(move |pair| (env, pair))) {
+    for (env, (name, value)) in
+        reported.into_iter().flat_map(|(env, info)| info.into_iter().map(move |pair| (env, pair)))
+    {
         let at = columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
             columns.push(InfoColumn { name, values: vec![false; n_envs], present: vec![false; n_envs] });
             columns.len() - 1
@@ -401,6 +399,12 @@ fn columns(
         columns[at].present[env] = true;
     }
     columns
+}
+
+/// The seeds `first`, `first + 1` and so on: what a single integer means to `n_envs` environments.
+#[must_use]
+pub fn consecutive_seeds(first: &Seed, n_envs: usize) -> Vec<Option<Seed>> {
+    (0..n_envs).map(|env| Some(offset(first, env))).collect()
 }
 
 /// The integer `seed + offset`.

@@ -125,12 +125,6 @@ pub(crate) fn seed_to_python<'py>(py: Python<'py>, seed: &Seed) -> PyResult<Boun
     py.get_type::<PyInt>().call_method1("from_bytes", (bytes.as_slice(), "little"))
 }
 
-/// 128 bits from the operating system.
-pub(crate) fn fresh_seed(py: Python<'_>) -> PyResult<Seed> {
-    let bits = py.import("secrets")?.call_method1("randbits", (128,))?;
-    Ok(seed("seed", &bits)?.unwrap_or_else(|| Seed::from(0)))
-}
-
 /// The keyword arguments of a game.
 pub(crate) fn options(given: &Bound<'_, PyDict>) -> PyResult<Vec<(String, OptionValue)>> {
     given

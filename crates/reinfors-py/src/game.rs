@@ -1,6 +1,6 @@
 //! `Game`: a registered game with its options settled, and what the registry says of each game.
 
-use crate::arguments::{options, text};
+use crate::arguments::{number, options, text, wrong_type};
 use crate::error::OrRaise;
 use numpy::PyArray1;
 use pyo3::IntoPyObjectExt;
@@ -141,6 +141,29 @@ impl PyGame {
         let options: Vec<String> = self.game.options().iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!("{}({})", self.name(), options.join(", "))
     }
+}
+
+impl PyGame {
+    /// The game that was given as the argument `game`.
+    pub(crate) fn from_argument(game: &Bound<'_, PyAny>) -> PyResult<ConfiguredGame> {
+        let given = game.cast::<Self>().map_err(|_| wrong_type("game", "a game made by reinfors.games", game))?;
+        Ok(given.get().game.clone())
+    }
+}
+
+/// The weights of `reinfors.Reward`, or none for the game's defaults.
+pub(crate) fn reward_weights(reward: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, f64)>> {
+    let Some(reward) = reward else { return Ok(Vec::new()) };
+    let weights = reward.getattr("weights").ok().and_then(|weights| weights.cast_into::<PyDict>().ok());
+    let weights = weights.ok_or_else(|| wrong_type("reward", "None or a reinfors.Reward", reward))?;
+    weights
+        .iter()
+        .map(|(name, weight)| {
+            let name = text("the name of a reward", &name)?;
+            let weight = number(&format!("reward {name}"), &weight)?;
+            Ok((name, weight))
+        })
+        .collect()
 }
 
 /// The public names of all games, in the order of registration.

@@ -1,8 +1,10 @@
 //! The Python module `reinfors._reinfors`: a list of what the other files define.
 
 mod arguments;
+mod arrays;
 mod error;
 mod game;
+mod vec_env;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -34,6 +36,7 @@ fn cpu_features() -> Vec<&'static str> {
 #[pymodule]
 fn _reinfors(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<game::PyGame>()?;
+    module.add_class::<vec_env::PyVecEnv>()?;
     module.add_function(wrap_pyfunction!(game::registered, module)?)?;
     module.add_function(wrap_pyfunction!(game::describe, module)?)?;
     module.add_function(wrap_pyfunction!(build_info, module)?)?;

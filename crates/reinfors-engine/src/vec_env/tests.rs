@@ -29,7 +29,8 @@ impl Game for Walk {
     const DOC: &'static str = "A walk.";
     const REWARD: &'static [RewardKey] = &[RewardKey { name: "step", default: 1.0, doc: "A step." }];
     const END_REASONS: &'static [&'static str] = &["far"];
-    const RESET_FLAGS: &'static [ResetFlag] = &[ResetFlag { name: "random", default: true, doc: "Where it starts." }];
+    const RESET_FLAGS: &'static [ResetFlag] =
+        &[ResetFlag { name: "random", default: true, doc: "Where it starts." }];
     type Options = WalkOptions;
     type Canvas = ();
 
@@ -111,7 +112,11 @@ fn results_do_not_depend_on_the_number_of_threads() {
         let one = history(1);
         assert_eq!(one, history(3));
         assert_eq!(one, history(64));
-        assert_ne!(one.0, reset(&mut vec_env(7, 1, autoreset), &[Some(1); 7]), "another seed starts elsewhere");
+        assert_ne!(
+            one.0,
+            reset(&mut vec_env(7, 1, autoreset), &[Some(1); 7]),
+            "another seed starts elsewhere"
+        );
     }
 }
 
@@ -143,11 +148,15 @@ fn next_step_shows_the_last_observation_and_resets_one_step_later() {
 fn same_step_shows_the_first_observation_and_hands_out_the_last() {
     let mut env = vec_env(2, 2, Autoreset::SameStep);
     reset(&mut env, &[Some(3), Some(4)]);
-    let (observations, end) = (0..3).map(|_| step(&mut env, &[9, 0])).find(|(_, step)| step.terminated[0]).unwrap();
+    let (observations, end) =
+        (0..3).map(|_| step(&mut env, &[9, 0])).find(|(_, step)| step.terminated[0]).unwrap();
     assert!(observations[0] < 10);
     let [(0, last)] = &end.finals[..] else { panic!("one environment is over, got {:?}", end.finals) };
     assert!(last[0] > 20 && end.rewards[0] == f64::from(last[0]));
-    assert_eq!(end.final_infos, [InfoColumn { name: "far", values: vec![true, false], present: vec![true, false] }]);
+    assert_eq!(
+        end.final_infos,
+        [InfoColumn { name: "far", values: vec![true, false], present: vec![true, false] }]
+    );
     assert!(end.infos.is_empty());
 }
 
@@ -186,7 +195,10 @@ fn a_loaded_environment_continues_exactly_a_pending_reset_included() {
         let (observations, moved) = step(&mut env, &[action]);
         let (twins, twin_moved) = step(&mut twin, &[0, 0, action]);
         assert_eq!(observations, twins[4..]);
-        assert_eq!((moved.rewards[0], moved.terminated[0]), (twin_moved.rewards[2], twin_moved.terminated[2]));
+        assert_eq!(
+            (moved.rewards[0], moved.terminated[0]),
+            (twin_moved.rewards[2], twin_moved.terminated[2])
+        );
     }
 }
 
@@ -219,7 +231,7 @@ fn counts_outside_the_allowed_ones_are_refused_by_name() {
         env.err().expect("a refusal").to_string()
     };
     assert_eq!(refusal(0, 1), "n_envs must be from 1 to 65536, got 0");
-    assert_eq!(refusal(1, 0), "n_threads must be from 1 to 1024, got 0");
+    assert_eq!(refusal(1, 0), "n_threads must be at least 1, or None for all cores, got 0");
     assert!(refusal(1 << 40, 1).starts_with("n_envs must be from 1 to 65536"));
 }
 

@@ -1,0 +1,166 @@
+//! Arrays across the border: observations lent without a copy, results handed over, what callers return read in.
+//!
+//! The only file of the binding with `unsafe`: one line, where NumPy is lent memory that it did not allocate.
+#![allow(unsafe_code)]
+
+use crate::arguments::shown;
+use numpy::ndarray::{ArrayView, IxDyn};
+use numpy::{Element, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use reinfors_core::{ActionSpace, Actions};
+use reinfors_engine::ObservationView;
+
+/// Keeps the memory of lent observations alive: the base object of their arrays.
+#[pyclass(module = "reinfors._reinfors", frozen)]
+struct LentObservations {
+    view: ObservationView,
+}
+
+/// Observations as a read-only `uint8` array `(rows, *shape)` over the engine's own memory.
+pub(crate) fn lend<'py>(py: Python<'py>, view: &ObservationView, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    let owner = Bound::new(py, LentObservations { view: view.clone() })?;
+    let dims: Vec<usize> = std::iter::once(view.rows()).chain(shape.iter().copied()).collect();
+    let array = ArrayView::from_shape(IxDyn(&dims), owner.get().view.bytes())
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    // SAFETY: the view's bytes stay where they are and unchanged for as long as `owner` lives, and `owner` is the
+    // array's base object.
+    let lent = unsafe { PyArrayDyn::borrow_from_array(&array, owner.clone().into_any()) };
+    lent.readwrite().make_nonwriteable();
+    Ok(lent.into_any())
+}
+
+/// A list of numbers as an array of this shape, without a copy.
+pub(crate) fn hand_over<'py, T: Element>(py: Python<'py>, values: Vec<T>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    Ok(PyArray1::from_vec(py, values).reshape(IxDyn(shape))?.into_any())
+}
+
+/// One output of `infer`: its numbers widened to `f64`, in C order, and its shape.
+pub(crate) fn read_output(
+    output: &Bound<'_, PyAny>,
+    name: &str,
+    values: &mut Vec<f64>,
+    shape: &mut Vec<usize>,
+) -> PyResult<()> {
+    let array = host_array(output, name)?;
+    shape.clear();
+    shape.extend_from_slice(array.shape());
+    values.clear();
+    if let Ok(array) = array.cast::<PyArrayDyn<f32>>() {
+        values.extend(plain(array)?.readonly().as_slice()?.iter().map(|&value| f64::from(value)));
+        Ok(())
+    } else if let Ok(array) = array.cast::<PyArrayDyn<f64>>() {
+        values.extend_from_slice(plain(array)?.readonly().as_slice()?);
+        Ok(())
+    } else {
+        Err(refused_output(name, &format!("an array of dtype {}", array.dtype())))
+    }
+}
+
+fn refused_output(name: &str, given: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "infer must return {name} as float32 or float64: a NumPy array, a torch tensor or a CPU object with __dlpack__ or \
+         __array__; got {given}"
+    ))
+}
+
+/// Any accepted output as a NumPy array of whatever type and layout it has.
+fn host_array<'py>(output: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
+    if let Ok(array) = output.cast::<PyUntypedArray>() {
+        return Ok(array.clone());
+    }
+    let has_dlpack = output.hasattr("__dlpack__")?;
+    if !has_dlpack && !output.hasattr("__array__")? {
+        return Err(refused_output(name, &shown(output)));
+    }
+    let numpy = output.py().import("numpy")?;
+    let convert = || -> PyResult<Bound<'py, PyAny>> {
+        let mut tensor = output.clone();
+        // Torch's own words for what NumPy cannot look at: a tensor in a graph, a tensor on another device.
+        if tensor.getattr("requires_grad").is_ok_and(|flag| flag.is_truthy().unwrap_or(false)) {
+            tensor = tensor.call_method0("detach")?;
+        }
+        let device = tensor.getattr("device").and_then(|device| device.getattr("type"));
+        if device.is_ok_and(|device| device.eq("cpu").is_ok_and(|on_cpu| !on_cpu)) && tensor.hasattr("cpu")? {
+            tensor = tensor.call_method0("cpu")?;
+        }
+        if has_dlpack && let Ok(array) = numpy.call_method1("from_dlpack", (&tensor,)) {
+            return Ok(array);
+        }
+        numpy.call_method1("asarray", (&tensor,))
+    };
+    let converted = convert().map_err(|error| {
+        // An interrupt or an exit is no property of the output.
+        if !error.is_instance_of::<PyException>(output.py()) {
+            return error;
+        }
+        let refused = refused_output(name, &shown(output));
+        refused.set_cause(output.py(), Some(error));
+        refused
+    })?;
+    converted.cast_into::<PyUntypedArray>().map_err(|error| refused_output(name, &shown(&error.into_inner())))
+}
+
+/// The same array, or a copy of it that is contiguous and aligned.
+fn plain<'py, T: Element>(array: &Bound<'py, PyArrayDyn<T>>) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
+    if array.is_c_contiguous() && array.getattr("flags")?.getattr("aligned")?.is_truthy()? {
+        return Ok(array.clone());
+    }
+    let copy = array.call_method1("copy", ("C",))?;
+    // Subclasses of arrays may answer with anything.
+    copy.cast_into::<PyArrayDyn<T>>().map_err(|error| PyTypeError::new_err(error.to_string()))
+}
+
+/// Actions of several environments as the engine takes them.
+pub(crate) enum ActionBuffer {
+    Discrete(Vec<i64>),
+    Continuous(Vec<f64>),
+}
+
+impl ActionBuffer {
+    /// Reads `(n_envs,)` integers or `(n_envs, dimensions)` numbers; `float32` is widened as it is.
+    pub(crate) fn read(actions: &Bound<'_, PyAny>, space: &ActionSpace, n_envs: usize) -> PyResult<Self> {
+        let (kinds, wanted, shape) = match space {
+            ActionSpace::Discrete { names } => ("iu", format!("integers in 0..{}", names.len()), vec![n_envs]),
+            ActionSpace::Continuous { low, .. } => ("fiu", "real numbers".into(), vec![n_envs, low.len()]),
+        };
+        let py = actions.py();
+        let needed = || format!("actions must be an array of {wanted} of shape {}", PyTuple::new(py, &shape).map_or_else(|_| String::new(), |shape| shape.to_string()));
+        let numpy = py.import("numpy")?;
+        let array = numpy.call_method1("asarray", (actions,)).map_err(|error| {
+            let refused = PyTypeError::new_err(format!("{}, got {}", needed(), shown(actions)));
+            refused.set_cause(py, Some(error));
+            refused
+        })?;
+        let array = array.cast_into::<PyUntypedArray>().map_err(|_| PyTypeError::new_err(needed()))?;
+        let kind: char = array.dtype().kind().into();
+        if !kinds.contains(kind) || array.dtype().itemsize() > size_of::<f64>() {
+            return Err(PyTypeError::new_err(format!("{}, got dtype {}", needed(), array.dtype())));
+        }
+        if array.shape() != shape {
+            let given = PyTuple::new(py, array.shape())?;
+            return Err(PyValueError::new_err(format!("{}, got shape {given}", needed())));
+        }
+        match space {
+            ActionSpace::Discrete { .. } => Ok(Self::Discrete(converted::<i64>(&array, "int64")?)),
+            ActionSpace::Continuous { .. } => Ok(Self::Continuous(converted::<f64>(&array, "float64")?)),
+        }
+    }
+
+    /// The actions, borrowed.
+    pub(crate) fn actions(&self) -> Actions<'_> {
+        match self {
+            Self::Discrete(indices) => Actions::Discrete(indices),
+            Self::Continuous(values) => Actions::Continuous(values),
+        }
+    }
+}
+
+/// The numbers of an array as another type, C order.
+fn converted<T: Element + Copy>(array: &Bound<'_, PyUntypedArray>, dtype: &str) -> PyResult<Vec<T>> {
+    let numpy = array.py().import("numpy")?;
+    let array = numpy.call_method1("array", (array, dtype))?.call_method1("ravel", ("C",))?;
+    let array = array.cast_into::<PyArray1<T>>().map_err(|error| PyTypeError::new_err(error.to_string()))?;
+    Ok(array.readonly().as_slice()?.to_vec())
+}

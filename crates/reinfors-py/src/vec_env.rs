@@ -1,0 +1,302 @@
+//! `VecEnv`: environments stepped by the caller, for adapters and evaluation. Forwards to the engine crate's.
+
+use crate::arguments::{count, optional_count, seed, seed_to_python, shown, wrong_type, wrong_value};
+use crate::arrays::{ActionBuffer, hand_over};
+use crate::error::{OrRaise, runtime_error};
+use crate::game::{PyGame, reward_weights};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
+use reinfors_core::ConfiguredGame;
+use reinfors_core::rng::Seed;
+use reinfors_engine::{Autoreset, InfoColumn, MAX_GAMES, VecEnv, consecutive_seeds, fresh_seed};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+const AUTORESET: [(&str, Autoreset); 3] =
+    [("next_step", Autoreset::NextStep), ("same_step", Autoreset::SameStep), ("disabled", Autoreset::Disabled)];
+
+/// Environments of one game, stepped together by the caller.
+#[pyclass(name = "VecEnv", module = "reinfors._reinfors", frozen)]
+pub(crate) struct PyVecEnv {
+    /// Empty once closed.
+    env: Mutex<Option<VecEnv>>,
+    game: Py<PyAny>,
+    configured: ConfiguredGame,
+    n_envs: usize,
+    n_threads: usize,
+    seed: Seed,
+    autoreset: &'static str,
+}
+
+#[pymethods]
+impl PyVecEnv {
+    #[new]
+    #[pyo3(signature = (game, n_envs, n_threads=None, seed=None, reward=None, autoreset=None),
+           text_signature = "(game, n_envs, n_threads=None, seed=None, reward=None, autoreset='next_step')")]
+    fn new(
+        py: Python<'_>,
+        game: &Bound<'_, PyAny>,
+        n_envs: &Bound<'_, PyAny>,
+        n_threads: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
+        reward: Option<&Bound<'_, PyAny>>,
+        autoreset: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let configured = PyGame::from_argument(game)?;
+        let reward = reward_weights(reward)?;
+        let n_envs = count("n_envs", n_envs, 1..=MAX_GAMES as i64)?;
+        let n_threads = optional_count("n_threads", n_threads, 1..=i64::MAX)?;
+        let seed = match seed.map(|value| self::seed("seed", value)).transpose()?.flatten() {
+            Some(seed) => seed,
+            None => fresh_seed().or_raise()?,
+        };
+        let (autoreset, mode) = autoreset_mode(autoreset)?;
+        let env = py
+            .detach(|| VecEnv::new(&configured, &reward, n_envs, n_threads, seed.clone(), mode))
+            .or_raise()?;
+        let n_threads = env.n_threads();
+        let game = game.clone().unbind();
+        Ok(Self { env: Mutex::new(Some(env)), game, configured, n_envs, n_threads, seed, autoreset })
+    }
+
+    /// The game that is played.
+    #[getter]
+    fn game(&self, py: Python<'_>) -> Py<PyAny> {
+        self.game.clone_ref(py)
+    }
+
+    /// Number of environments.
+    #[getter]
+    fn n_envs(&self) -> usize {
+        self.n_envs
+    }
+
+    /// Number of threads that step them.
+    #[getter]
+    fn n_threads(&self) -> usize {
+        self.n_threads
+    }
+
+    /// What happens to an environment whose episode is over.
+    #[getter]
+    fn autoreset(&self) -> &'static str {
+        self.autoreset
+    }
+
+    /// The seed of construction, given or drawn.
+    #[getter]
+    fn seed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        seed_to_python(py, &self.seed)
+    }
+
+    /// The seed each environment's random stream began with.
+    #[getter]
+    fn seeds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let guard = self.lock()?;
+        let seeds = open(&guard)?.seeds().map(|seed| seed.map(|seed| seed_to_python(py, seed)).transpose());
+        PyList::new(py, seeds.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// Whether `close` was called.
+    #[getter]
+    fn closed(&self) -> PyResult<bool> {
+        Ok(self.lock()?.is_none())
+    }
+
+    #[pyo3(signature = (seed=None, options=None))]
+    fn reset<'py>(
+        &self,
+        py: Python<'py>,
+        seed: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>)> {
+        let seeds = self.reset_seeds(seed)?;
+        let (flags, mask) = self.reset_options(options)?;
+        let mut guard = self.lock()?;
+        let env = open_mut(&mut guard)?;
+        let (observations, infos) = py.detach(|| {
+            let mut observations = vec![0; env.observations_size()];
+            env.reset(&seeds, &flags, mask.as_deref(), &mut observations).map(|infos| (observations, infos))
+        })
+        .or_raise()?;
+        Ok((self.observations(py, observations)?, info_dict(py, infos)?))
+    }
+
+    #[pyo3(signature = (actions, /))]
+    fn step<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+        let actions = ActionBuffer::read(actions, &self.configured.spec().action, self.n_envs)?;
+        let mut guard = self.lock()?;
+        let env = open_mut(&mut guard)?;
+        let (observations, step) = py.detach(|| {
+            let mut observations = vec![0; env.observations_size()];
+            env.step(actions.actions(), &mut observations).map(|step| (observations, step))
+        })
+        .or_raise()?;
+        let infos = info_dict(py, step.infos)?;
+        if !step.finals.is_empty() {
+            let numpy = py.import("numpy")?;
+            let finals = numpy.call_method1("full", (self.n_envs, py.None(), "object"))?;
+            let mut present = vec![false; self.n_envs];
+            for (env, observation) in step.finals {
+                present[env] = true;
+                finals.set_item(env, hand_over(py, observation, &self.configured.spec().observation.shape)?)?;
+            }
+            infos.set_item("final_obs", finals)?;
+            infos.set_item("final_info", info_dict(py, step.final_infos)?)?;
+            infos.set_item("_final_info", PyArray1::from_slice(py, &present))?;
+            infos.set_item("_final_obs", PyArray1::from_vec(py, present))?;
+        }
+        let rewards = PyArray1::from_vec(py, step.rewards).into_any();
+        let terminated = PyArray1::from_vec(py, step.terminated).into_any();
+        let truncated = PyArray1::from_vec(py, step.truncated).into_any();
+        PyTuple::new(py, [self.observations(py, observations)?, rewards, terminated, truncated, infos.into_any()])
+    }
+
+    fn observe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut guard = self.lock()?;
+        let env = open_mut(&mut guard)?;
+        let observations = py.detach(|| {
+            let mut observations = vec![0; env.observations_size()];
+            env.observe(&mut observations).map(|()| observations)
+        });
+        self.observations(py, observations.or_raise()?)
+    }
+
+    #[pyo3(signature = (i, /))]
+    fn render<'py>(&self, py: Python<'py>, i: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let i = self.index(i)?;
+        let mut guard = self.lock()?;
+        let env = open_mut(&mut guard)?;
+        let picture = py.detach(|| env.render(i)).or_raise()?;
+        hand_over(py, picture.rgb, &[picture.height, picture.width, 3])
+    }
+
+    #[pyo3(signature = (i, /))]
+    fn inspect<'py>(&self, py: Python<'py>, i: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let i = self.index(i)?;
+        let inspected = open(&self.lock()?)?.inspect(i).or_raise()?;
+        let dict = PyDict::new(py);
+        for quantity in inspected {
+            dict.set_item(quantity.name, hand_over(py, quantity.values, &quantity.shape)?)?;
+        }
+        Ok(dict)
+    }
+
+    #[pyo3(signature = (i, /))]
+    fn save<'py>(&self, py: Python<'py>, i: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let i = self.index(i)?;
+        Ok(PyBytes::new(py, &open(&self.lock()?)?.save(i).or_raise()?))
+    }
+
+    #[pyo3(signature = (i, data, /))]
+    fn load(&self, i: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let i = self.index(i)?;
+        let data = data.cast::<PyBytes>().map_err(|_| wrong_type("data", "the bytes that save() returned", data))?;
+        open_mut(&mut self.lock()?)?.load(i, data.as_bytes()).or_raise()
+    }
+
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let env = self.lock()?.take();
+        // Joins the threads, of which none needs the interpreter.
+        py.detach(|| drop(env));
+        Ok(())
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exc))]
+    fn __exit__(&self, py: Python<'_>, _exc: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close(py)
+    }
+
+    fn __len__(&self) -> usize {
+        self.n_envs
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let game = self.game.bind(py).repr()?;
+        Ok(format!("VecEnv({game}, n_envs={}, n_threads={}, autoreset={:?})", self.n_envs, self.n_threads, self.autoreset))
+    }
+}
+
+impl PyVecEnv {
+    fn lock(&self) -> PyResult<MutexGuard<'_, Option<VecEnv>>> {
+        match self.env.try_lock() {
+            Ok(guard) => Ok(guard),
+            Err(TryLockError::WouldBlock) => Err(runtime_error("this VecEnv is in use by another thread")),
+            // A panic inside is a defect; the worlds may be anywhere.
+            Err(TryLockError::Poisoned(_)) => Err(runtime_error("this VecEnv is broken by an earlier internal error")),
+        }
+    }
+
+    fn index(&self, i: &Bound<'_, PyAny>) -> PyResult<usize> {
+        count("i", i, 0..=self.n_envs as i64 - 1)
+    }
+
+    fn observations<'py>(&self, py: Python<'py>, observations: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
+        let shape = &self.configured.spec().observation.shape;
+        let dims: Vec<usize> = std::iter::once(self.n_envs).chain(shape.iter().copied()).collect();
+        hand_over(py, observations, &dims)
+    }
+
+    /// One seed per environment: an integer `s` means `s + i`.
+    fn reset_seeds(&self, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Option<Seed>>> {
+        let Some(given) = given else { return Ok(vec![None; self.n_envs]) };
+        if given.is_instance_of::<PyString>() || given.is_instance_of::<PyInt>() || given.try_iter().is_err() {
+            let first = seed("seed", given)?;
+            return Ok(first.map_or_else(|| vec![None; self.n_envs], |first| consecutive_seeds(&first, self.n_envs)));
+        }
+        given.try_iter()?.enumerate().map(|(env, item)| seed(&format!("seed[{env}]"), &item?)).collect()
+    }
+
+    /// The reset flags and the mask out of the options.
+    fn reset_options(&self, options: Option<&Bound<'_, PyDict>>) -> PyResult<(Vec<bool>, Option<Vec<bool>>)> {
+        let spec = self.configured.spec();
+        let (mut flags, mut mask) = (spec.default_flags(), None);
+        for (key, value) in options.into_iter().flatten() {
+            if key.eq("reset_mask")? {
+                let items = value.try_iter().map_err(|_| wrong_type("reset_mask", "an array of bool", &value))?;
+                let read = |item: PyResult<Bound<'_, PyAny>>| {
+                    let item = item?;
+                    item.extract::<bool>().map_err(|_| wrong_type("reset_mask", "an array of bool", &item))
+                };
+                mask = Some(items.map(read).collect::<PyResult<_>>()?);
+                continue;
+            }
+            let mut names = spec.reset_flags.iter().map(|flag| flag.name);
+            let Some(at) = names.position(|name| key.eq(name).unwrap_or(false)) else {
+                let names: Vec<_> = spec.reset_flags.iter().map(|flag| flag.name).chain(["reset_mask"]).collect();
+                return Err(wrong_value("a key of options", &names.join(" or "), &key));
+            };
+            flags[at] = value.extract::<bool>().map_err(|_| wrong_type(&shown(&key), "a bool", &value))?;
+        }
+        Ok((flags, mask))
+    }
+}
+
+fn open<'a>(guard: &'a MutexGuard<'_, Option<VecEnv>>) -> PyResult<&'a VecEnv> {
+    guard.as_ref().ok_or_else(|| runtime_error("this VecEnv is closed"))
+}
+
+fn open_mut<'a>(guard: &'a mut MutexGuard<'_, Option<VecEnv>>) -> PyResult<&'a mut VecEnv> {
+    guard.as_mut().ok_or_else(|| runtime_error("this VecEnv is closed"))
+}
+
+fn autoreset_mode(given: Option<&Bound<'_, PyAny>>) -> PyResult<(&'static str, Autoreset)> {
+    let Some(given) = given else { return Ok(AUTORESET[0]) };
+    let mode = given.extract::<String>().map_err(|_| wrong_type("autoreset", "a str", given))?;
+    let allowed = || AUTORESET.map(|(name, _)| format!("{name:?}")).join(" or ");
+    AUTORESET.into_iter().find(|(name, _)| *name == mode).ok_or_else(|| wrong_value("autoreset", &allowed(), given))
+}
+
+/// Gymnasium's dictionary of arrays, `_name` marking the environments that report `name`.
+fn info_dict(py: Python<'_>, infos: Vec<InfoColumn>) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    for column in infos {
+        dict.set_item(column.name, PyArray1::from_vec(py, column.values))?;
+        dict.set_item(format!("_{}", column.name), PyArray1::from_vec(py, column.present))?;
+    }
+    Ok(dict)
+}
