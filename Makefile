@@ -84,7 +84,7 @@ bench: $(VENV)/tools.stamp $(VENV)/extension.stamp ## Gymnasium and reinfors in 
 	$(BIN)/python benchmarks/throughput.py $(ARGS)
 
 docs: $(VENV)/tools.stamp $(VENV)/extension.stamp ## Build the site into site/; a warning is an error
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 demo: $(VENV)/demo.stamp $(VENV)/extension.stamp ## Train a small NumPy network for a minute; leaves out/demo.gif and out/demo.png
 	$(BIN)/python examples/ppo_numpy.py $(ARGS)
