@@ -35,7 +35,7 @@ pub(crate) struct Strip {
     owner: Vec<u16>,
     palette: Vec<Colour>,
     /// Each palette colour as it leaves the filter, column by column.
-    filtered: Vec<u32>,
+    filtered: Vec<[u8; 4]>,
     /// Palette indices, `stride` to a row: the columns, then padding that ends every run.
     indices: Vec<u8>,
     stride: usize,
@@ -81,7 +81,7 @@ impl Strip {
         let channels = colour.channels();
         for column in 0..self.axis.taps.len() {
             let [r, g, b] = channels.map(|value| self.axis.uniform(column, value));
-            self.filtered.push(u32::from_le_bytes([r, g, b, 0]));
+            self.filtered.push([r, g, b, 0]);
         }
         Paint { colour, index: (self.palette.len() - 1) as u8 }
     }
@@ -170,8 +170,8 @@ impl Strip {
         true
     }
 
-    /// Shrinks a row: `out` receives one RGBX word for each column.
-    pub fn shrink(&self, row: usize, out: &mut [u32]) {
+    /// Shrinks a row: `out` receives red, green, blue and nothing for each column.
+    pub fn shrink(&self, row: usize, out: &mut [[u8; 4]]) {
         let columns = self.axis.taps.len();
         let indices = &self.indices[row * self.stride..][..self.stride];
         let pixels = &self.pixels[row * self.width..][..self.width];
@@ -204,8 +204,8 @@ impl Strip {
     }
 
     /// One output pixel from the sum of its whole pixels and its two shared ones.
-    #[inline]
-    fn mixed(&self, column: usize, whole: [u16; 4], before: Colour, last: Colour) -> u32 {
+    #[inline(always)]
+    fn mixed(&self, column: usize, whole: [u16; 4], before: Colour, last: Colour) -> [u8; 4] {
         let tap = &self.axis.taps[column];
         let (before, last) = (lanes(before), lanes(last));
         let mut bytes = [0; 4];
@@ -213,7 +213,7 @@ impl Strip {
             let total = whole[k] + high(4 * before[k], tap.lead as u16) + high(4 * last[k], tap.tail as u16);
             bytes[k] = high(total, self.axis.reciprocal as u16) as u8;
         }
-        u32::from_le_bytes(bytes)
+        bytes
     }
 }
 
@@ -225,7 +225,8 @@ pub(crate) const fn high(a: u16, b: u16) -> u16 {
 
 #[inline]
 fn lanes(colour: Colour) -> [u16; 4] {
-    colour.0.to_le_bytes().map(u16::from)
+    let [red, green, blue] = colour.channels();
+    [red.into(), green.into(), blue.into(), 0]
 }
 
 /// The channel sums of pixels: red and blue share a word, two 16-bit halves.

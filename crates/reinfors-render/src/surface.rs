@@ -75,8 +75,11 @@ impl Surface {
 
     fn flip_until(&mut self, flips: &mut usize, wanted: usize) {
         while *flips < wanted {
-            let rows: Vec<_> = self.pixels.chunks_exact(self.size.width).rev().flatten().copied().collect();
-            self.pixels = rows;
+            let (upper, lower) = self.pixels.split_at_mut(self.size.width * (self.size.height / 2));
+            let width = self.size.width;
+            for (a, b) in upper.chunks_exact_mut(width).zip(lower.chunks_exact_mut(width).rev()) {
+                a.swap_with_slice(b);
+            }
             *flips += 1;
         }
     }
@@ -106,9 +109,9 @@ impl Surface {
 
     /// Columns between two ends, both included and in either order.
     fn horizontal(&mut self, x0: i32, x1: i32, y: i32, colour: Colour) {
-        let width = self.size.width as i32;
-        for x in x0.min(x1).max(0)..=x0.max(x1).min(width - 1) {
-            self.put(x, y, colour);
+        let (start, end) = (x0.min(x1).max(0), x0.max(x1).min(self.size.width as i32 - 1));
+        if let (true, Some(first)) = (start <= end, self.index(start, y)) {
+            self.pixels[first..=first + (end - start) as usize].fill(colour);
         }
     }
 
@@ -149,10 +152,10 @@ impl Surface {
 
     /// SDL_gfx `filledPolygonColor`.
     fn filled_polygon(&mut self, points: &[Point], colour: Colour) {
-        let bottom = points.iter().map(|p| p.y).max().expect("three points or more");
+        let (top, bottom) = extent(points.iter().map(|p| p.y));
         let round = |fixed: i32| (fixed >> 16) + ((fixed & 0x8000) >> 15);
         let mut crossings = Vec::new();
-        for y in 0..self.size.height as i32 {
+        for y in top.max(0)..=bottom.min(self.size.height as i32 - 1) {
             crossings.clear();
             for (a, b) in edges(points) {
                 if (y >= a.y && y < b.y) || (y == bottom && y > a.y && y <= b.y) {
@@ -170,15 +173,13 @@ impl Surface {
 
     /// pygame's `draw_fillpoly`.
     fn draw_polygon(&mut self, points: &[Point], colour: Colour) {
-        let rows = || points.iter().map(|p| p.y);
-        let (top, bottom) = (rows().min().expect("four points or more"), rows().max().expect("the same"));
+        let (top, bottom) = extent(points.iter().map(|p| p.y));
         if top == bottom {
-            let columns = || points.iter().map(|p| p.x);
-            let (left, right) = (columns().min().expect("the same"), columns().max().expect("the same"));
+            let (left, right) = extent(points.iter().map(|p| p.x));
             return self.horizontal(left, right, top, colour);
         }
         let mut crossings = Vec::new();
-        for y in 0..self.size.height as i32 {
+        for y in top.max(0)..=bottom.min(self.size.height as i32 - 1) {
             crossings.clear();
             for (a, b) in edges(points) {
                 if (y >= a.y && y < b.y) || (y == bottom && b.y == bottom) {
@@ -206,4 +207,9 @@ impl Surface {
 fn edges(points: &[Point]) -> impl Iterator<Item = (Point, Point)> {
     let before = points.iter().cycle().skip(points.len() - 1);
     before.zip(points).filter(|(a, b)| a.y != b.y).map(|(a, b)| if a.y < b.y { (*a, *b) } else { (*b, *a) })
+}
+
+/// Least and greatest coordinate.
+fn extent(values: impl Iterator<Item = i32>) -> (i32, i32) {
+    values.fold((i32::MAX, i32::MIN), |(low, high), value| (low.min(value), high.max(value)))
 }

@@ -28,15 +28,15 @@ pub struct Thumbnail {
     strip: Strip,
     scratch: Scratch,
     shrink: RowShrink,
-    line: Vec<u32>,
+    line: Vec<[u8; 4]>,
 }
 
 /// Working memory of one polygon.
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     crossings: Crossings,
-    /// Columns the fill will cover, one pair for each row of the window.
-    hidden: Vec<(i32, i32)>,
+    /// The span of each of the polygon's rows that has one span only; else [`NOTHING`].
+    single: Vec<(i32, i32)>,
 }
 
 impl Thumbnail {
@@ -58,7 +58,7 @@ impl Thumbnail {
             strip: Strip::new(columns, STRIP_ROWS.min(surface.height)),
             scratch: Scratch::default(),
             shrink: RowShrink::new(rows, size.width),
-            line: vec![0; size.width],
+            line: vec![[0; 4]; size.width],
         })
     }
 
@@ -108,7 +108,7 @@ impl Thumbnail {
             }
             let paint = self.strip.paint(item.colour);
             let flipped = scene.is_flipped(item);
-            let brush = Brush { strip: &mut self.strip, paint, window, flipped, hidden: &[] };
+            let brush = Brush { strip: &mut self.strip, paint, window, flipped, hidden: &[], hidden_top: 0 };
             brush.draw(scene, item, self.surface, &mut self.scratch);
         }
     }
@@ -130,7 +130,9 @@ struct Brush<'a> {
     paint: Paint,
     window: Range<i32>,
     flipped: bool,
+    /// What will be painted over, from row `hidden_top` on.
     hidden: &'a [(i32, i32)],
+    hidden_top: i32,
 }
 
 impl<'a> Brush<'a> {
@@ -165,16 +167,15 @@ impl<'a> Brush<'a> {
     /// The outline first, then the fill over it. Outline pixels the fill will cover are not drawn: that is
     /// decided row by row, and only where the fill is a single span.
     fn aa_polygon(&mut self, points: &[Point], surface: Size, scratch: &'a mut Scratch) {
-        scratch.crossings.collect(points, Rule::SdlGfx, &self.window);
-        scratch.hidden.clear();
-        scratch.hidden.resize(self.window.len(), NOTHING);
-        for y in scratch.crossings.rows() {
-            let mut spans = scratch.crossings.spans(y, Rule::SdlGfx);
-            if let (Some(only), None) = (spans.next(), spans.next()) {
-                scratch.hidden[(y - self.window.start) as usize] = only;
-            }
-        }
-        self.hidden = &scratch.hidden;
+        let Scratch { crossings, single } = scratch;
+        crossings.collect(points, Rule::SdlGfx, &self.window);
+        let rows = crossings.rows();
+        single.clear();
+        single.extend(rows.clone().map(|y| {
+            let mut spans = crossings.spans(y, Rule::SdlGfx);
+            if let (Some(only), None) = (spans.next(), spans.next()) { only } else { NOTHING }
+        }));
+        (self.hidden, self.hidden_top) = (single, rows.start);
         let window = self.window.clone();
         for (index, &point) in points.iter().enumerate() {
             let next = points[(index + 1) % points.len()];
@@ -182,7 +183,16 @@ impl<'a> Brush<'a> {
                 line.draw(&window, self);
             }
         }
-        self.fill(&scratch.crossings, Rule::SdlGfx);
+        for (y, &(x0, x1)) in rows.zip(self.hidden) {
+            let row = self.row(y);
+            if x0 <= x1 {
+                self.strip.span(row, x0, x1, self.paint);
+            } else {
+                crossings
+                    .spans(y, Rule::SdlGfx)
+                    .for_each(|(x0, x1)| self.strip.span(row, x0, x1, self.paint));
+            }
+        }
     }
 
     fn polygon(&mut self, points: &[Point], crossings: &mut Crossings) {
@@ -194,7 +204,10 @@ impl<'a> Brush<'a> {
             return self.span(left, right, top);
         }
         crossings.collect(points, Rule::Pygame, &self.window);
-        self.fill(crossings, Rule::Pygame);
+        for y in crossings.rows() {
+            let row = self.row(y);
+            crossings.spans(y, Rule::Pygame).for_each(|(x0, x1)| self.strip.span(row, x0, x1, self.paint));
+        }
         // Level edges between top and bottom are missed by the crossings: pygame draws them on their own.
         let mut previous = points[points.len() - 1];
         for &point in points {
@@ -202,15 +215,6 @@ impl<'a> Brush<'a> {
                 self.span(previous.x.min(point.x), previous.x.max(point.x), point.y);
             }
             previous = point;
-        }
-    }
-
-    fn fill(&mut self, crossings: &Crossings, rule: Rule) {
-        for y in crossings.rows() {
-            let row = self.row(y);
-            for (x0, x1) in crossings.spans(y, rule) {
-                self.strip.span(row, x0, x1, self.paint);
-            }
         }
     }
 
@@ -243,7 +247,7 @@ impl Ink for Brush<'_> {
 
     #[inline]
     fn hidden(&self, y: i32) -> (i32, i32) {
-        self.hidden[(y - self.window.start) as usize]
+        self.hidden.get((y - self.hidden_top) as usize).copied().unwrap_or(NOTHING)
     }
 }
 
@@ -255,40 +259,39 @@ struct RowShrink {
     index: usize,
     /// Scanlines it has taken.
     taken: usize,
-    sums: Vec<[u16; 4]>,
+    /// Four channels to a pixel, flat: every lane is treated alike.
+    sums: Vec<u16>,
     pixels: Vec<[u8; 4]>,
 }
 
 impl RowShrink {
     fn new(axis: Axis, width: usize) -> Self {
-        Self { axis, index: 0, taken: 0, sums: vec![[0; 4]; width], pixels: vec![[0; 4]; width] }
+        Self { axis, index: 0, taken: 0, sums: vec![0; 4 * width], pixels: vec![[0; 4]; width] }
     }
 
     fn restart(&mut self) {
         (self.index, self.taken) = (0, 0);
-        self.sums.fill([0; 4]);
+        self.sums.fill(0);
     }
 
     /// Takes the next scanline; gives an output row and its index when that was its last.
-    fn push(&mut self, line: &[u32]) -> Option<(usize, &[[u8; 4]])> {
+    fn push(&mut self, line: &[[u8; 4]]) -> Option<(usize, &[[u8; 4]])> {
         let tap = self.axis.taps.get(self.index)?;
+        let bytes = line.as_flattened();
         self.taken += 1;
         if self.taken < tap.len {
-            for (sum, pixel) in self.sums.iter_mut().zip(line) {
-                for (lane, byte) in sum.iter_mut().zip(pixel.to_le_bytes()) {
-                    *lane += u16::from(byte);
-                }
+            for (sum, &byte) in self.sums.iter_mut().zip(bytes) {
+                *sum += u16::from(byte);
             }
             return None;
         }
         let (tail, lead) = (tap.tail as u16, (0x4000 - tap.tail) as u16);
         let reciprocal = self.axis.reciprocal as u16;
-        for ((sum, out), pixel) in self.sums.iter_mut().zip(&mut self.pixels).zip(line) {
-            for ((lane, out), byte) in sum.iter_mut().zip(out).zip(pixel.to_le_bytes()) {
-                let scaled = 4 * u16::from(byte);
-                *out = high(*lane + high(scaled, tail), reciprocal) as u8;
-                *lane = high(scaled, lead);
-            }
+        let lanes = self.sums.iter_mut().zip(self.pixels.as_flattened_mut());
+        for ((sum, out), &byte) in lanes.zip(bytes) {
+            let scaled = 4 * u16::from(byte);
+            *out = high(*sum + high(scaled, tail), reciprocal) as u8;
+            *sum = high(scaled, lead);
         }
         let index = self.index;
         (self.index, self.taken) = (index + 1, 0);

@@ -1,0 +1,3 @@
+//! Tests of the drawing crate from outside: what a game's view can ask for.
+
+mod scene_fuzz;
