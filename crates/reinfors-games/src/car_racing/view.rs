@@ -7,8 +7,8 @@ use reinfors_math::{Transform, Vec2, trig};
 use reinfors_render::{Camera, Colour, Point, Scene, Size, Strike};
 use std::io::Write;
 
-use super::colours::Colours;
-use super::track::{PLAYFIELD, Quad, Track};
+use super::colours::{Colours, drawn};
+use super::track::{PLAYFIELD, Quad};
 
 /// The surface everything is drawn on (`WINDOW_W`, `WINDOW_H`).
 pub const SURFACE: Size = Size::new(1000, 800);
@@ -67,33 +67,13 @@ const PANEL_TOP: i32 = 700;
 /// Where the score is centred.
 const SCORE_CENTRE: Point = Point::new(60, 750);
 
-const KERB_WHITE: [u8; 3] = [255, 255, 255];
-const KERB_RED: [u8; 3] = [255, 0, 0];
-
-/// A polygon of the road, and its colour.
-pub type RoadPiece<'a> = (&'a Quad, [u8; 3]);
-
-/// The road in drawing order (`road_poly`): each tile, then its kerb if it has one. A tile in `touched` has lost its
-/// shade; kerbs never change.
-pub fn road<'a>(
-    track: &'a Track,
-    colours: &'a Colours,
-    touched: &'a [bool],
-) -> impl Iterator<Item = RoadPiece<'a>> {
-    let mut kerbs = track.kerbs().iter().peekable();
-    track.quads().iter().zip(touched).enumerate().flat_map(move |(index, (quad, &is_touched))| {
-        let colour = if is_touched { colours.road } else { colours.fresh_tile(index) };
-        let kerb = kerbs.next_if(|kerb| kerb.tile == index).map(|kerb| {
-            let colour = if index % 2 == 0 { KERB_WHITE } else { KERB_RED };
-            (&kerb.corners, colour)
-        });
-        std::iter::once((quad, truncated(colour))).chain(kerb)
-    })
-}
-
-/// What `int` leaves of each channel.
-fn truncated(colour: [f64; 3]) -> [u8; 3] {
-    colour.map(|channel| channel as u8)
+/// The road's polygons in drawing order (`road_poly`): each tile, followed by its kerb if it has one.
+#[derive(Clone, Copy, Debug)]
+pub struct Road<'a> {
+    /// Their corners in the world.
+    pub quads: &'a [Quad],
+    /// Their colours as drawn, one for each quad.
+    pub colours: &'a [[u8; 3]],
 }
 
 /// Everything drawn that is not track.
@@ -157,13 +137,7 @@ impl View {
     }
 
     /// Fills `scene` with what an observation shows. Allocates nothing once the scene has held a similar frame.
-    pub fn observe<'a>(
-        &self,
-        scene: &mut Scene,
-        road: impl IntoIterator<Item = RoadPiece<'a>>,
-        colours: &Colours,
-        pose: &Pose,
-    ) {
+    pub fn observe(&self, scene: &mut Scene, road: Road, colours: &Colours, pose: &Pose) {
         self.draw(scene, road, colours, pose, std::iter::empty());
     }
 
@@ -171,7 +145,7 @@ impl View {
     pub fn draw<'a>(
         &self,
         scene: &mut Scene,
-        road: impl IntoIterator<Item = RoadPiece<'a>>,
+        road: Road,
         colours: &Colours,
         pose: &Pose,
         skids: impl IntoIterator<Item = Skid<'a>>,
@@ -219,14 +193,14 @@ fn project<const N: usize>(camera: &Camera, points: &[[f64; 2]; N]) -> [Point; N
 /// The field and its grass. Where the window lies inside the field, the field is simply everything.
 fn draw_ground(scene: &mut Scene, camera: &Camera, colours: &Colours) {
     let [min, max] = camera.visible_box(SURFACE);
-    let field = Colour::rgb(truncated(colours.background));
+    let field = Colour::rgb(drawn(colours.background));
     if (0..2).all(|axis| min[axis] > -PLAYFIELD && max[axis] < PLAYFIELD) {
         scene.background(field);
     } else {
         let b = PLAYFIELD;
         scene.aa_polygon(&project(camera, &[[b, b], [b, -b], [-b, -b], [-b, b]]), field);
     }
-    let grass = Colour::rgb(truncated(colours.grass));
+    let grass = Colour::rgb(drawn(colours.grass));
     let places = |axis: usize| {
         let place = |world: f64| (world / (2.0 * GRASS_DIM)).floor() as i32;
         place(min[axis]).max(-GRASS_PLACES)..=place(max[axis]).min(GRASS_PLACES - 1)
@@ -241,16 +215,16 @@ fn draw_ground(scene: &mut Scene, camera: &Camera, colours: &Colours) {
 }
 
 /// Tiles and kerbs that may be seen. The reference draws a few more, all of them outside the window.
-fn draw_road<'a>(scene: &mut Scene, camera: &Camera, road: impl IntoIterator<Item = RoadPiece<'a>>) {
+fn draw_road(scene: &mut Scene, camera: &Camera, road: Road) {
     let [min, max] = camera.visible_box(SURFACE);
-    for (quad, colour) in road {
+    for (quad, &colour) in road.quads.iter().zip(road.colours) {
         let [a, b, c, d] = quad;
-        let is_seen = a.x.min(b.x).min(c.x.min(d.x)) <= max[0]
-            && a.x.max(b.x).max(c.x.max(d.x)) >= min[0]
-            && a.y.min(b.y).min(c.y.min(d.y)) <= max[1]
-            && a.y.max(b.y).max(c.y.max(d.y)) >= min[1];
+        let is_seen = (0..2).all(|axis| {
+            a[axis].min(b[axis]).min(c[axis].min(d[axis])) <= max[axis]
+                && a[axis].max(b[axis]).max(c[axis].max(d[axis])) >= min[axis]
+        });
         if is_seen {
-            scene.aa_polygon(&project(camera, &quad.map(|corner| [corner.x, corner.y])), Colour::rgb(colour));
+            scene.aa_polygon(&project(camera, quad), Colour::rgb(colour));
         }
     }
 }
