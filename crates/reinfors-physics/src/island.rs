@@ -157,3 +157,6 @@ impl<L: Lanes, const B: usize, const J: usize> Island<L, B, J> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
