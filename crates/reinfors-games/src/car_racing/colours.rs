@@ -19,11 +19,7 @@ pub struct Colours {
 
 impl Default for Colours {
     fn default() -> Self {
-        Self {
-            road: [102.0, 102.0, 102.0],
-            background: [102.0, 204.0, 102.0],
-            grass: [102.0, 230.0, 102.0],
-        }
+        Self { road: [102.0, 102.0, 102.0], background: [102.0, 204.0, 102.0], grass: [102.0, 230.0, 102.0] }
     }
 }
 

@@ -5,6 +5,8 @@
 //! 3. A reward is the difference of running totals in double precision. There are two: the score, with the
 //!    reference's weights, which the picture shows, and the caller's.
 
+mod pose;
+
 use std::sync::Arc;
 
 use reinfors_core::rng::{Pcg64, Seed};
@@ -112,8 +114,7 @@ impl Race {
     /// A race whose unseeded resets draw from `entropy`. There is no track before the first reset.
     pub fn new(rules: Rules, entropy: &Seed) -> Self {
         let mut rng = Pcg64::from(entropy);
-        let colours =
-            if rules.domain_randomize { Colours::random(&mut rng) } else { Colours::default() };
+        let colours = if rules.domain_randomize { Colours::random(&mut rng) } else { Colours::default() };
         let nowhere = PathPoint { alpha: 0.0, beta: 0.0, x: 0.0, y: 0.0 };
         Self {
             rules,
@@ -171,7 +172,11 @@ impl Race {
         let reward = self.paid.take();
         let end = self.end();
         let off_playfield = end == Some(End::OffPlayfield);
-        Outcome { reward: if off_playfield { self.rules.weights.off_playfield } else { reward }, new_tiles, end }
+        Outcome {
+            reward: if off_playfield { self.rules.weights.off_playfield } else { reward },
+            new_tiles,
+            end,
+        }
     }
 
     fn touch_tiles(&mut self) -> u32 {
@@ -248,3 +253,6 @@ impl Race {
         self.time
     }
 }
+
+#[cfg(test)]
+mod tests;
