@@ -8,6 +8,9 @@ const RIGHT: u8 = 2;
 const BOTTOM: u8 = 4;
 const TOP: u8 = 8;
 
+/// Five are the most that any line was seen to need; the bound is there so that none can go on for ever.
+const MOST_CUTS: usize = 16;
+
 /// The part of the segment inside the surface, perhaps with its ends swapped; `None` if nothing is.
 pub(crate) fn clip_segment(mut a: Point, mut b: Point, surface: Size) -> Option<(Point, Point)> {
     let far = Point::new(surface.width as i32 - 1, surface.height as i32 - 1);
@@ -26,7 +29,7 @@ pub(crate) fn clip_segment(mut a: Point, mut b: Point, surface: Size) -> Option<
             0
         })
     };
-    loop {
+    for _ in 0..MOST_CUTS {
         let (mut code, other) = (outside(a), outside(b));
         if code | other == 0 {
             return Some((a, b));
@@ -51,8 +54,30 @@ pub(crate) fn clip_segment(mut a: Point, mut b: Point, surface: Size) -> Option<
             a.y = wall;
         }
     }
+    None
 }
 
 fn wrap(value: i32) -> i32 {
     i32::from(value as i16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SURFACE: Size = Size::new(1000, 800);
+
+    #[test]
+    fn a_line_inside_stays_as_it_is_and_one_beside_is_gone() {
+        let (a, b) = (Point::new(3, 4), Point::new(999, 799));
+        assert_eq!(clip_segment(a, b, SURFACE), Some((a, b)));
+        assert_eq!(clip_segment(Point::new(-9, 0), Point::new(-1, 700), SURFACE), None);
+    }
+
+    #[test]
+    fn a_cut_end_is_truncated_and_comes_first() {
+        // From x = -3 the slope 7/13 gives y = 1 + 3 * 7 / 13 = 2.6.
+        let inside = Point::new(10, 8);
+        assert_eq!(clip_segment(inside, Point::new(-3, 1), SURFACE), Some((Point::new(0, 2), inside)));
+    }
 }

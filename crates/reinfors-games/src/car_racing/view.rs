@@ -326,3 +326,6 @@ fn draw_level(scene: &mut Scene, place: f64, value: f64, scale: f64, colour: [u8
         scene.rectangle(start, end, Colour::rgb(colour));
     }
 }
+
+#[cfg(test)]
+mod tests;
