@@ -2,11 +2,15 @@
 //!
 //! Truth values are never counts or numbers here: `n_envs=True` is a slip. For seeds they are, as in the reference.
 
+use crate::error::OrRaise;
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{IntoPyDict, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use reinfors_core::OptionValue;
 use reinfors_core::rng::Seed;
+use reinfors_engine::config::MAX_GAMES;
+use reinfors_engine::{HeadKind, Learner, Policy, ResolvedConfig};
 use std::ops::RangeInclusive;
 
 /// Lists inside lists that an option may have; a list that contains itself ends here.
@@ -174,4 +178,106 @@ fn option_value(name: &str, value: &Bound<'_, PyAny>, nesting: usize) -> PyResul
         }
         Err(_) => Err(wrong_type(&subject(), ALLOWED, value)),
     }
+}
+
+/// The value of an option in Python.
+pub(crate) fn option_to_python<'py>(py: Python<'py>, value: &OptionValue) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        OptionValue::None => Ok(py.None().into_bound(py)),
+        OptionValue::Bool(value) => value.into_bound_py_any(py),
+        OptionValue::Int(value) => value.into_bound_py_any(py),
+        OptionValue::Float(value) => value.into_bound_py_any(py),
+        OptionValue::Text(value) => value.into_bound_py_any(py),
+        OptionValue::List(values) => {
+            let values: Vec<_> = values.iter().map(|value| option_to_python(py, value)).collect::<PyResult<_>>()?;
+            Ok(PyList::new(py, values)?.into_any())
+        }
+    }
+}
+
+/// The weights of `reinfors.Reward`, or none for the game's defaults.
+pub(crate) fn reward_weights(reward: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, f64)>> {
+    let Some(reward) = reward else { return Ok(Vec::new()) };
+    let table = reward.getattr("weights").ok().and_then(|weights| weights.cast_into::<PyDict>().ok());
+    weights(&table.ok_or_else(|| wrong_type("reward", "None or a reinfors.Reward", reward))?)
+}
+
+fn weights(table: &Bound<'_, PyDict>) -> PyResult<Vec<(String, f64)>> {
+    let read = |(name, weight): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let name = text("the name of a reward", &name)?;
+        let weight = number(&format!("reward {name}"), &weight)?;
+        Ok((name, weight))
+    };
+    table.iter().map(read).collect()
+}
+
+/// `reinfors.policies.Ppo`, by its attribute.
+pub(crate) fn policy(value: &Bound<'_, PyAny>) -> PyResult<Policy> {
+    let wrong = || wrong_type("policy", "a reinfors.policies.Ppo", value);
+    let distribution = value.getattr("distribution").map_err(|_| wrong())?;
+    let name: Option<String> = distribution.extract().map_err(|_| wrong())?;
+    Ok(Policy::Ppo { head: name.map(|name| HeadKind::parse(&name)).transpose().or_raise()? })
+}
+
+/// `reinfors.learners.Ppo`, by its attributes.
+pub(crate) fn learner(value: &Bound<'_, PyAny>) -> PyResult<Learner> {
+    let attribute = |name| value.getattr(name).map_err(|_| wrong_type("learner", "a reinfors.learners.Ppo", value));
+    Ok(Learner::Ppo { gamma: number("gamma", &attribute("gamma")?)?, lam: number("lam", &attribute("lam")?)? })
+}
+
+/// A configuration as a dictionary that JSON can hold.
+pub(crate) fn config_to_python<'py>(py: Python<'py>, config: &ResolvedConfig) -> PyResult<Bound<'py, PyDict>> {
+    let Policy::Ppo { head } = config.policy;
+    let Learner::Ppo { gamma, lam } = config.learner;
+    let dict = PyDict::new(py);
+    let options = PyDict::new(py);
+    for (name, value) in &config.options {
+        options.set_item(name, option_to_python(py, value)?)?;
+    }
+    dict.set_item("game", &config.game)?;
+    dict.set_item("options", options)?;
+    dict.set_item("reward", config.reward.clone().into_py_dict(py)?)?;
+    dict.set_item("policy", [("distribution", head.map(HeadKind::name))].into_py_dict(py)?)?;
+    dict.set_item("learner", [("gamma", gamma), ("lam", lam)].into_py_dict(py)?)?;
+    dict.set_item("n_games", config.n_games)?;
+    dict.set_item("n_threads", config.n_threads)?;
+    dict.set_item("seed", seed_to_python(py, &config.seed)?)?;
+    Ok(dict)
+}
+
+/// The inverse of [`config_to_python`]; whether the values are allowed is the engine's to say.
+pub(crate) fn config_from_python(config: &Bound<'_, PyDict>) -> PyResult<ResolvedConfig> {
+    const KEYS: [&str; 8] = ["game", "options", "reward", "policy", "learner", "n_games", "n_threads", "seed"];
+    let unknown = config.keys().iter().find(|key| !KEYS.iter().any(|known| key.eq(known).unwrap_or(false)));
+    if let Some(unknown) = unknown {
+        return Err(wrong_value("a key of config", &format!("one of {}", KEYS.join(", ")), &unknown));
+    }
+    let item = |name: &str| {
+        let missing = || PyValueError::new_err(format!("config has no {name:?}; its keys are {}", KEYS.join(", ")));
+        config.get_item(name)?.ok_or_else(missing)
+    };
+    let table = |name: &str| {
+        let value = item(name)?;
+        value.cast_into::<PyDict>().map_err(|error| wrong_type(&format!("config[{name:?}]"), "a dict", &error.into_inner()))
+    };
+    let entry = |name: &str, key: &str| {
+        let missing = || PyValueError::new_err(format!("config[{name:?}] has no {key:?}"));
+        table(name)?.get_item(key)?.ok_or_else(missing)
+    };
+    let head: Option<String> = entry("policy", "distribution")?.extract()?;
+    let n_threads = item("n_threads")?;
+    let seed_given = item("seed")?;
+    Ok(ResolvedConfig {
+        game: text("config[\"game\"]", &item("game")?)?,
+        options: options(&table("options")?)?,
+        reward: weights(&table("reward")?)?,
+        policy: Policy::Ppo { head: head.map(|name| HeadKind::parse(&name)).transpose().or_raise()? },
+        learner: Learner::Ppo {
+            gamma: number("gamma", &entry("learner", "gamma")?)?,
+            lam: number("lam", &entry("learner", "lam")?)?,
+        },
+        n_games: count("n_games", &item("n_games")?, 1..=MAX_GAMES as i64)?,
+        n_threads: optional_count("n_threads", (!n_threads.is_none()).then_some(&n_threads), 1..=i64::MAX)?,
+        seed: seed("seed", &seed_given)?.ok_or_else(|| wrong_type("seed", "a non-negative integer", &seed_given))?,
+    })
 }

@@ -1,12 +1,11 @@
 //! `Game`: a registered game with its options settled, and what the registry says of each game.
 
-use crate::arguments::{number, options, text, wrong_type};
+use crate::arguments::{option_to_python, options, text, wrong_type};
 use crate::error::OrRaise;
 use numpy::PyArray1;
-use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use reinfors_core::{ActionSpace, ConfiguredGame, OptionValue};
+use reinfors_core::{ActionSpace, ConfiguredGame};
 use reinfors_games::registry;
 
 /// A registered game with its options settled.
@@ -151,21 +150,6 @@ impl PyGame {
     }
 }
 
-/// The weights of `reinfors.Reward`, or none for the game's defaults.
-pub(crate) fn reward_weights(reward: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, f64)>> {
-    let Some(reward) = reward else { return Ok(Vec::new()) };
-    let weights = reward.getattr("weights").ok().and_then(|weights| weights.cast_into::<PyDict>().ok());
-    let weights = weights.ok_or_else(|| wrong_type("reward", "None or a reinfors.Reward", reward))?;
-    weights
-        .iter()
-        .map(|(name, weight)| {
-            let name = text("the name of a reward", &name)?;
-            let weight = number(&format!("reward {name}"), &weight)?;
-            Ok((name, weight))
-        })
-        .collect()
-}
-
 /// The public names of all games, in the order of registration.
 #[pyfunction]
 pub(crate) fn registered() -> Vec<&'static str> {
@@ -212,18 +196,4 @@ pub(crate) fn describe<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResu
     description.set_item("end_reasons", game.end_reasons.to_vec())?;
     description.set_item("reset_flags", flags)?;
     Ok(description)
-}
-
-fn option_to_python<'py>(py: Python<'py>, value: &OptionValue) -> PyResult<Bound<'py, PyAny>> {
-    match value {
-        OptionValue::None => Ok(py.None().into_bound(py)),
-        OptionValue::Bool(value) => value.into_bound_py_any(py),
-        OptionValue::Int(value) => value.into_bound_py_any(py),
-        OptionValue::Float(value) => value.into_bound_py_any(py),
-        OptionValue::Text(value) => value.into_bound_py_any(py),
-        OptionValue::List(values) => {
-            let values: Vec<_> = values.iter().map(|value| option_to_python(py, value)).collect::<PyResult<_>>()?;
-            Ok(PyList::new(py, values)?.into_any())
-        }
-    }
 }

@@ -2,6 +2,8 @@
 
 mod arguments;
 mod arrays;
+mod batch;
+mod engine;
 mod error;
 mod game;
 mod vec_env;
@@ -37,8 +39,16 @@ fn cpu_features() -> Vec<&'static str> {
 fn _reinfors(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<game::PyGame>()?;
     module.add_class::<vec_env::PyVecEnv>()?;
+    module.add_class::<engine::PyEngine>()?;
+    module.add_class::<engine::PyCollectStream>()?;
+    module.add_class::<batch::PyPpoRecords>()?;
+    module.add_class::<batch::PyPpoBatch>()?;
+    module.add_class::<batch::PyMinibatches>()?;
     module.add_function(wrap_pyfunction!(game::registered, module)?)?;
     module.add_function(wrap_pyfunction!(game::describe, module)?)?;
+    module.add_function(wrap_pyfunction!(engine::engine_from_config, module)?)?;
     module.add_function(wrap_pyfunction!(build_info, module)?)?;
+    let stop = wrap_pyfunction!(engine::stop_live_streams, module)?;
+    module.py().import("atexit")?.call_method1("register", (stop,))?;
     Ok(())
 }

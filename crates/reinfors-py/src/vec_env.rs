@@ -1,15 +1,16 @@
 //! `VecEnv`: environments stepped by the caller, for adapters and evaluation. Forwards to the engine crate's.
 
-use crate::arguments::{count, optional_count, seed, seed_to_python, shown, wrong_type, wrong_value};
+use crate::arguments::{count, optional_count, reward_weights, seed, seed_to_python, shown, wrong_type, wrong_value};
 use crate::arrays::{ActionBuffer, hand_over};
 use crate::error::{OrRaise, runtime_error};
-use crate::game::{PyGame, reward_weights};
+use crate::game::PyGame;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 use reinfors_core::ConfiguredGame;
 use reinfors_core::rng::Seed;
-use reinfors_engine::{Autoreset, InfoColumn, MAX_GAMES, VecEnv, consecutive_seeds, fresh_seed};
+use reinfors_engine::config::{MAX_GAMES, fresh_seed};
+use reinfors_engine::vec_env::{Autoreset, InfoColumn, VecEnv, consecutive_seeds};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 const AUTORESET: [(&str, Autoreset); 3] =

@@ -1,0 +1,277 @@
+//! `Engine` and `CollectStream`: the interpreter is let go for everything but the single pooled call of `infer`.
+
+use crate::arguments::{config_from_python, config_to_python, count, integer, learner, optional_count, policy, reward_weights, seed, wrong_type};
+use crate::arrays::{lend, read_output};
+use crate::batch::{PyPpoBatch, to_python};
+use crate::error::{OrRaise, not_stop_iteration};
+use crate::game::PyGame;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use reinfors_engine::{CollectStream, Engine, EngineConfig, Infer, InferError, Inference, ObservationView};
+use reinfors_engine::config::MAX_GAMES;
+use reinfors_games::registry;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// How long a wait goes on before signals are looked at.
+const POLL: Duration = Duration::from_millis(50);
+/// How long the interpreter's exit waits for an `infer` in progress.
+const EXIT_WAIT: Duration = Duration::from_secs(10);
+
+/// Streams that may have to be stopped when the interpreter exits.
+static LIVE_STREAMS: Mutex<Vec<Weak<CollectStream>>> = Mutex::new(Vec::new());
+
+/// A sampler over many games.
+#[pyclass(name = "Engine", module = "reinfors._reinfors", frozen, weakref)]
+pub(crate) struct PyEngine {
+    engine: Engine,
+}
+
+#[pymethods]
+impl PyEngine {
+    #[new]
+    #[pyo3(signature = (game, reward, policy, learner, n_games, n_threads=None, seed=None))]
+    fn new(
+        py: Python<'_>,
+        game: &Bound<'_, PyAny>,
+        reward: Option<&Bound<'_, PyAny>>,
+        policy: &Bound<'_, PyAny>,
+        learner: &Bound<'_, PyAny>,
+        n_games: &Bound<'_, PyAny>,
+        n_threads: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let config = EngineConfig {
+            game: PyGame::from_argument(game)?,
+            reward: reward_weights(reward)?,
+            policy: self::policy(policy)?,
+            learner: self::learner(learner)?,
+            n_games: count("n_games", n_games, 1..=MAX_GAMES as i64)?,
+            n_threads: optional_count("n_threads", n_threads, 1..=i64::MAX)?,
+            seed: seed.map(|seed| self::seed("seed", seed)).transpose()?.flatten(),
+        };
+        Ok(Self { engine: py.detach(|| Engine::new(config)).or_raise()? })
+    }
+
+    #[getter]
+    fn n_games(&self) -> usize {
+        self.engine.n_games()
+    }
+
+    #[getter]
+    fn n_threads(&self) -> usize {
+        self.engine.n_threads()
+    }
+
+    #[getter]
+    fn n_params(&self) -> usize {
+        self.engine.n_params()
+    }
+
+    #[getter]
+    fn obs_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.engine.spec().observation.shape)
+    }
+
+    #[getter]
+    fn policy_version(&self) -> i64 {
+        self.engine.version()
+    }
+
+    fn collect(
+        &self,
+        py: Python<'_>,
+        n_records: &Bound<'_, PyAny>,
+        infer: &Bound<'_, PyAny>,
+    ) -> PyResult<Py<PyPpoBatch>> {
+        let n_records = count("n_records", n_records, 1..=i64::MAX)?;
+        let mut infer = self.infer(infer)?;
+        self.wait_until_free(py)?;
+        let batch = py.detach(|| self.engine.collect(n_records, &mut infer)).or_raise()?;
+        to_python(py, batch, &self.engine.spec().observation.shape)
+    }
+
+    #[pyo3(signature = (collect_size, infer, depth=None), text_signature = "($self, collect_size, infer, depth=1)")]
+    fn collect_stream(
+        slf: &Bound<'_, Self>,
+        collect_size: &Bound<'_, PyAny>,
+        infer: &Bound<'_, PyAny>,
+        depth: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyCollectStream> {
+        let py = slf.py();
+        let collect_size = count("collect_size", collect_size, 1..=i64::MAX)?;
+        let depth = optional_count("depth", depth, 1..=i64::MAX)?.unwrap_or(1);
+        let infer = slf.get().infer(infer)?;
+        slf.get().wait_until_free(py)?;
+        let engine = &slf.get().engine;
+        let stream = Arc::new(py.detach(|| engine.collect_stream(collect_size, Box::new(infer), depth)).or_raise()?);
+        let mut live = LIVE_STREAMS.lock().unwrap_or_else(PoisonError::into_inner);
+        live.retain(|stream| stream.strong_count() > 0);
+        live.push(Arc::downgrade(&stream));
+        Ok(PyCollectStream { stream, engine: slf.clone().unbind() })
+    }
+
+    #[pyo3(signature = (version=None))]
+    fn weights_updated(&self, version: Option<&Bound<'_, PyAny>>) -> PyResult<i64> {
+        let version = version.map(|version| integer("version", version, 0..=i64::MAX)).transpose()?;
+        Ok(self.engine.weights_updated(version))
+    }
+
+    fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.wait_until_free(py)?;
+        Ok(PyBytes::new(py, &py.detach(|| self.engine.snapshot()).or_raise()?))
+    }
+
+    #[pyo3(signature = (data, /))]
+    fn restore(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let data = data.cast::<PyBytes>().map_err(|_| wrong_type("data", "the bytes of snapshot()", data))?;
+        let bytes = data.as_bytes();
+        self.wait_until_free(py)?;
+        py.detach(|| self.engine.restore(bytes)).or_raise()
+    }
+
+    fn resolved_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        config_to_python(py, &self.engine.resolved_config())
+    }
+
+    fn __repr__(&self) -> String {
+        let (spec, engine) = (self.engine.spec(), &self.engine);
+        format!("Engine({}, n_games={}, n_threads={})", spec.name, engine.n_games(), engine.n_threads())
+    }
+}
+
+impl PyEngine {
+    fn infer(&self, callable: &Bound<'_, PyAny>) -> PyResult<PythonInfer> {
+        if !callable.is_callable() {
+            return Err(wrong_type("infer", "callable: infer(obs) -> (params, values)", callable));
+        }
+        Ok(PythonInfer { callable: callable.clone().unbind(), shape: self.engine.spec().observation.shape.clone() })
+    }
+
+    /// Waits for a stream that was let go and is still inside `infer`, which needs the interpreter to end.
+    fn wait_until_free(&self, py: Python<'_>) -> PyResult<()> {
+        let until = |deadline: Instant| {
+            py.check_signals()?;
+            let is_free = py.detach(|| self.engine.wait_until_free(deadline - Instant::now())).or_raise()?;
+            // Before the deadline nothing was waited for: somebody is using the engine, and the call itself says so.
+            Ok::<_, PyErr>(is_free || Instant::now() < deadline)
+        };
+        while !until(Instant::now() + POLL)? {}
+        Ok(())
+    }
+}
+
+/// The engine that `Engine.resolved_config()` describes.
+#[pyfunction]
+#[pyo3(signature = (config, /))]
+pub(crate) fn engine_from_config(py: Python<'_>, config: &Bound<'_, PyAny>) -> PyResult<PyEngine> {
+    let config = config.cast::<PyDict>().map_err(|_| wrong_type("config", "the dict of resolved_config()", config))?;
+    let config = config_from_python(config)?.configure(registry()).or_raise()?;
+    Ok(PyEngine { engine: py.detach(|| Engine::new(config)).or_raise()? })
+}
+
+/// Asks a Python callable; the only place where a native thread takes the interpreter.
+struct PythonInfer {
+    callable: Py<PyAny>,
+    shape: Vec<usize>,
+}
+
+impl Infer for PythonInfer {
+    fn infer(&mut self, obs: &ObservationView, out: &mut Inference) -> Result<(), InferError> {
+        let asked = Python::try_attach(|py| {
+            self.ask(py, obs, out).map_err(|raised| {
+                let raised = not_stop_iteration(py, raised);
+                InferError::with_payload(raised.to_string(), Box::new(raised))
+            })
+        });
+        asked.unwrap_or_else(|| Err(InferError::new("the interpreter is shutting down")))
+    }
+}
+
+impl PythonInfer {
+    fn ask(&self, py: Python<'_>, obs: &ObservationView, out: &mut Inference) -> PyResult<()> {
+        py.check_signals()?;
+        let answer = self.callable.bind(py).call1((lend(py, obs, &self.shape)?,))?;
+        let pair: Vec<Bound<'_, PyAny>> = match (answer.cast::<PyTuple>(), answer.cast::<PyList>()) {
+            (Ok(pair), _) => pair.iter().collect(),
+            (_, Ok(pair)) => pair.iter().collect(),
+            _ => Vec::new(),
+        };
+        let [params, values] = &pair[..] else {
+            return Err(wrong_type("what infer returns", "a pair (params, values)", &answer));
+        };
+        read_output(params, "params", &mut out.params, &mut out.params_shape)?;
+        read_output(values, "values", &mut out.values, &mut out.values_shape)
+    }
+}
+
+/// Batches made in the background.
+#[pyclass(name = "CollectStream", module = "reinfors._reinfors", frozen, weakref)]
+pub(crate) struct PyCollectStream {
+    stream: Arc<CollectStream>,
+    engine: Py<PyEngine>,
+}
+
+#[pymethods]
+impl PyCollectStream {
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyPpoBatch>> {
+        let batch = until_done(py, || self.stream.next_timeout(POLL).transpose())?;
+        to_python(py, batch, &self.engine.get().engine.spec().observation.shape)
+    }
+
+    fn pending(&self) -> PyResult<usize> {
+        self.stream.pending().or_raise()
+    }
+
+    fn pause<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let batches = until_done(py, || self.stream.pause_timeout(POLL).transpose())?;
+        let shape = &self.engine.get().engine.spec().observation.shape;
+        let batches = batches.into_iter().map(|batch| to_python(py, batch, shape));
+        PyList::new(py, batches.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        until_done(py, || self.stream.stop_timeout(POLL).map(|is_done| is_done.then_some(())).transpose())
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exc))]
+    fn __exit__(&self, py: Python<'_>, _exc: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.stop(py)
+    }
+}
+
+/// Calls a waiting function without the interpreter until it has an outcome, looking at signals in between.
+fn until_done<T: Send>(
+    py: Python<'_>,
+    wait: impl Fn() -> Option<Result<T, reinfors_engine::EngineError>> + Sync,
+) -> PyResult<T> {
+    loop {
+        py.check_signals()?;
+        if let Some(outcome) = py.detach(&wait) {
+            return outcome.or_raise();
+        }
+    }
+}
+
+/// Stops the streams that are left when the interpreter exits: their threads must not outlive it.
+#[pyfunction]
+pub(crate) fn stop_live_streams(py: Python<'_>) -> PyResult<()> {
+    let live = std::mem::take(&mut *LIVE_STREAMS.lock().unwrap_or_else(PoisonError::into_inner));
+    let deadline = Instant::now() + EXIT_WAIT;
+    for stream in live.iter().filter_map(Weak::upgrade) {
+        until_done(py, || match stream.stop_timeout(POLL) {
+            Ok(false) if Instant::now() < deadline => None,
+            // A fork has no thread to stop, and past the deadline the process ends with what hangs in `infer`.
+            _ => Some(Ok(())),
+        })?;
+    }
+    Ok(())
+}
