@@ -128,7 +128,7 @@ def gaussian(params: Array, actions: Array) -> tuple[Array, Array, Array]:
     return log_p, gradient, entropy
 
 
-def train(weights: dict[str, Array], adam: Adam, batch: Any, rng: np.random.Generator) -> dict[str, Array]:
+def train(weights: dict[str, Array], adam: Adam, batch: rf.PpoBatch, rng: np.random.Generator) -> dict[str, Array]:
     """Several passes of clipped policy gradient (Schulman et al., 2017) over one batch."""
     log_prob = categorical if batch.actions.ndim == 1 else gaussian
     pictures = picture(batch.obs)
@@ -163,12 +163,12 @@ class Learner:
         params, values, _ = Network.forward(self.acting, picture(obs))
         return params, values
 
-    def train(self, batch: Any) -> None:
+    def train(self, batch: rf.PpoBatch) -> None:
         """Learns from one batch and lets the new weights act."""
         self.acting = train(self.acting, self.adam, batch, self.rng)
 
 
-def film(game: Any, learner: Learner, folder: Path, steps: int = 400) -> None:
+def film(game: rf.games.Game, learner: Learner, folder: Path, steps: int = 400) -> None:
     """Drives one episode with the learner's policy; leaves a GIF of it and a picture of its last moment."""
     env = rf.VecEnv(game, n_envs=1, n_threads=1, seed=7)
     obs, _ = env.reset()

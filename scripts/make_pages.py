@@ -16,7 +16,6 @@ import numpy as np
 from PIL import Image
 
 import reinfors as rf
-from reinfors import _reinfors
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -61,7 +60,7 @@ def png(pixels: np.ndarray) -> bytes:
     return file.getvalue()
 
 
-def spaces(game: rf.Game) -> str:
+def spaces(game: rf.games.Game) -> str:
     """What the game shows and accepts with its default options."""
     if game.n_actions:
         actions = "one integer: " + ", ".join(f"{index} {what}" for index, what in enumerate(game.action_names))
@@ -75,7 +74,7 @@ def spaces(game: rf.Game) -> str:
     return table(["", "with the default options"], rows)
 
 
-def game_page(about: dict[str, Any], game: rf.Game) -> str:
+def game_page(about: dict[str, Any], game: rf.games.Game) -> str:
     """Everything a game declares, as a page."""
     name, picture = about["name"], f"../assets/{about['id']}"
     options = [
@@ -113,7 +112,7 @@ def environments() -> dict[Path, bytes]:
     files: dict[Path, bytes] = {}
     rows = []
     for name in rf.games.registered():
-        about, game, env = _reinfors.describe(name), rf.games.make(name), driven(name)
+        about, game, env = rf.games.describe(name), rf.games.make(name), driven(name)
         assets = DOCS / "assets"
         files[DOCS / "environments" / f"{about['id']}.md"] = game_page(about, game).encode()
         files[assets / f"{about['id']}-render.png"] = png(env.render(0))
