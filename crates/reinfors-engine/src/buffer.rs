@@ -231,3 +231,81 @@ impl std::fmt::Debug for ObservationView {
         write!(f, "ObservationView({} rows of {} bytes)", self.rows(), self.row_bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_readable_once_sealed_and_where_they_were_written() {
+        let mut writer = ObservationStore::new(3).take(4).unwrap();
+        writer.unfilled(2).copy_from_slice(&[1, 2, 3, 4, 5, 6]);
+        writer.seal(2);
+        let first = writer.view(0..2);
+        writer.unfilled(2).fill(9);
+        writer.seal(2);
+        assert_eq!(first.bytes(), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(writer.view(1..3).bytes(), [4, 5, 6, 9, 9, 9]);
+        assert_eq!(first.row(1), [4, 5, 6]);
+        assert_eq!(first.bytes().as_ptr() as usize % ALIGNMENT, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "rows 0..2 of 1 filled ones")]
+    fn rows_that_are_not_sealed_cannot_be_seen() {
+        let mut writer = ObservationStore::new(3).take(4).unwrap();
+        writer.seal(1);
+        let _ = writer.view(0..2);
+    }
+
+    #[test]
+    #[should_panic(expected = "2 rows asked for, 1 left")]
+    fn sealed_rows_cannot_be_written() {
+        let mut writer = ObservationStore::new(3).take(4).unwrap();
+        writer.seal(3);
+        writer.unfilled(2);
+    }
+
+    #[test]
+    fn memory_comes_back_with_the_last_view_and_only_to_its_own_size() {
+        let store = ObservationStore::new(8);
+        let idle = || store.idle.0.lock().unwrap().len();
+        let mut writer = store.take(16).unwrap();
+        writer.seal(16);
+        let (view, copy) = (writer.view(0..1), writer.view(3..4));
+        drop(writer);
+        drop(view);
+        assert_eq!(idle(), 0, "a view is left");
+        let start = copy.buffer.start();
+        drop(copy);
+        assert_eq!(idle(), 1);
+        let other = store.take(15).unwrap();
+        assert_eq!(idle(), 1);
+        let again = store.take(16).unwrap();
+        assert_eq!((idle(), again.buffer.start()), (0, start));
+        let many: Vec<_> = (0..5).map(|_| store.take(16).unwrap()).collect();
+        drop((many, other, again));
+        assert_eq!(idle(), MAX_IDLE);
+        drop(store.take_once(16).unwrap());
+        assert_eq!(idle(), MAX_IDLE);
+    }
+
+    #[test]
+    fn views_outlive_their_store() {
+        let store = ObservationStore::new(2);
+        let mut writer = store.take(1).unwrap();
+        writer.unfilled(1).fill(7);
+        writer.seal(1);
+        let view = writer.view(0..1);
+        drop((store, writer));
+        assert_eq!(view.bytes(), [7, 7]);
+    }
+
+    #[test]
+    fn more_memory_than_there_is_is_an_error() {
+        for rows in [usize::MAX, usize::MAX / 8, (isize::MAX / 8) as usize] {
+            let error = ObservationStore::new(8).take(rows).err().expect("refused");
+            assert!(error.to_string().starts_with("n_records must be so small"), "{error}");
+        }
+    }
+}

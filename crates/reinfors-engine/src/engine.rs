@@ -13,7 +13,7 @@ use crate::snapshot::Snapshot;
 use crate::stream::CollectStream;
 use crate::{EngineError, snapshot};
 use reinfors_core::GameSpec;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
@@ -34,6 +34,7 @@ struct Shared {
     config: Mutex<ResolvedConfig>,
     is_seed_given: bool,
     version: AtomicI64,
+    streams: AtomicU64,
     seat: Mutex<Seat>,
     freed: Condvar,
     process: u32,
@@ -50,8 +51,8 @@ enum Seat {
 pub(crate) enum Holder {
     /// A call of `collect`, `snapshot` or `restore`.
     Call,
-    /// A stream that is in use.
-    Stream,
+    /// A stream that is in use, by its number.
+    Stream(u64),
     /// A stream that was stopped or dropped: its thread ends by itself after the `infer` in progress.
     LeavingStream(ThreadId),
 }
@@ -93,6 +94,7 @@ impl Engine {
             config: Mutex::new(resolved),
             is_seed_given,
             version: AtomicI64::new(0),
+            streams: AtomicU64::new(0),
             seat: Mutex::new(Seat::Free(Box::new(rollout))),
             freed: Condvar::new(),
             process: std::process::id(),
@@ -127,8 +129,9 @@ impl Engine {
             let allowed = "at least 1".into();
             return Err(EngineError::Setting { name: "depth", allowed, given: "0".into() });
         }
-        let games = self.take(Holder::Stream)?;
-        CollectStream::start(self.clone(), games, n_steps, infer, depth)
+        let number = self.shared.streams.fetch_add(1, Ordering::Relaxed);
+        let games = self.take(Holder::Stream(number))?;
+        CollectStream::start(self.clone(), number, games, n_steps, infer, depth)
     }
 
     /// Marks a new version of the policy, one higher or the given one, and returns it. Callable from any thread at any
@@ -222,7 +225,7 @@ impl Engine {
     /// A fork of the process that made the engine.
     pub fn wait_until_free(&self, timeout: Duration) -> Result<bool, EngineError> {
         self.check_process()?;
-        let deadline = Instant::now() + timeout;
+        let deadline = deadline_after(timeout);
         let mut seat = lock(&self.shared.seat);
         loop {
             match *seat {
@@ -271,7 +274,7 @@ impl Engine {
                         Holder::Call => {
                             "the engine is collecting: one call at a time, and none from inside infer".into()
                         }
-                        Holder::Stream => "the engine is held by a stream: pause or stop it first".into(),
+                        Holder::Stream(_) => "the engine is held by a stream: pause or stop it first".into(),
                         Holder::LeavingStream(_) => {
                             "the engine is held by the stream that calls this infer".into()
                         }
@@ -281,14 +284,14 @@ impl Engine {
         }
     }
 
-    /// Says that the stream that holds the games is on its way out.
-    pub(crate) fn stream_is_leaving(&self, driver: ThreadId) {
+    /// Says that stream `number`, whose thread is `driver`, is on its way out, unless it has left already.
+    pub(crate) fn stream_is_leaving(&self, number: u64, driver: ThreadId) {
         let mut seat = lock(&self.shared.seat);
-        if let Seat::Taken(holder @ Holder::Stream) = &mut *seat {
+        if let Seat::Taken(holder) = &mut *seat
+            && *holder == Holder::Stream(number)
+        {
             *holder = Holder::LeavingStream(driver);
         }
-        drop(seat);
-        self.shared.freed.notify_all();
     }
 
     /// Refuses to go on in a fork, where locks may be held and threads waited for that do not exist.
@@ -332,6 +335,12 @@ impl Drop for Games {
             self.engine.shared.freed.notify_all();
         }
     }
+}
+
+/// The instant `timeout` from now, or one far enough away.
+pub(crate) fn deadline_after(timeout: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(1 << 30);
+    Instant::now() + timeout.min(FAR)
 }
 
 /// A lock whose holders never leave what it guards half changed, so a panic elsewhere does not poison it.

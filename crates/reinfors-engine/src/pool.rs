@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 
-/// Rounds of looking for work before a thread goes to sleep: some ten microseconds, less than a wake-up costs.
+/// Rounds of looking for work before a thread goes to sleep, so that dispatches close together need no wake-up.
 const SPINS: u32 = 2_000;
 
 /// Why a dispatch did not finish.
@@ -282,3 +282,25 @@ impl<T> Disjoint<T> {
 
 // SAFETY: tasks make references to disjoint parts only, and the parts may move to another thread.
 unsafe impl<T: Send> Sync for Disjoint<T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fork_is_refused_and_joins_nobody() {
+        let mut pool = Pool::new(2).unwrap();
+        let here = std::process::id();
+        pool.process = here + 1;
+        let refused = pool.for_each(&mut [(), ()], |_, ()| panic!("nothing may run"));
+        assert_eq!(refused, Err(PoolError::Forked { owner: here + 1, here }));
+        let shared = Arc::clone(&pool.shared);
+        drop(pool);
+        assert!(
+            !shared.stop.load(Ordering::Acquire),
+            "dropping must leave the threads of the other process alone"
+        );
+
+        shared.stop.store(true, Ordering::Release);
+    }
+}

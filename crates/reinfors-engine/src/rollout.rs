@@ -129,7 +129,7 @@ impl Rollout {
         let mut window = Window::new(self.n_games, n_steps, observations, &self.head);
         let filled = catch_unwind(AssertUnwindSafe(|| self.fill(&mut window, outside, &mut timing)))
             .unwrap_or_else(|panic| {
-                Err(EngineError::Internal(format!("infer panicked: {}", panic_message(&*panic))))
+                Err(EngineError::Internal(format!("collecting panicked: {}", panic_message(&*panic))))
             });
         if let Err(error) = filled {
             self.rollback()?;

@@ -8,7 +8,7 @@
 //! 3. The thread puts the games back into the engine before it declares its end: who sees the end finds the engine free.
 
 use crate::EngineError;
-use crate::engine::{Engine, Games, lock};
+use crate::engine::{Engine, Games, deadline_after, lock};
 use crate::infer::Infer;
 use crate::ppo::PpoBatch;
 use std::collections::VecDeque;
@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 /// waiting: its thread ends by itself after the `infer` in progress.
 pub struct CollectStream {
     engine: Engine,
+    number: u64,
     shared: Arc<Shared>,
     driver: Mutex<Option<JoinHandle<()>>>,
     driver_id: ThreadId,
@@ -53,6 +54,7 @@ enum Order {
 impl CollectStream {
     pub(crate) fn start(
         engine: Engine,
+        number: u64,
         games: Games,
         n_steps: usize,
         infer: Box<dyn Infer>,
@@ -71,7 +73,7 @@ impl CollectStream {
             .spawn(move || drive(&driver_engine, &driver_shared, games, n_steps, infer))
             .map_err(|error| EngineError::Internal(format!("cannot start the stream's thread: {error}")))?;
         let driver_id = driver.thread().id();
-        Ok(Self { engine, shared, driver: Mutex::new(Some(driver)), driver_id })
+        Ok(Self { engine, number, shared, driver: Mutex::new(Some(driver)), driver_id })
     }
 
     /// The next batch, waiting for it as long as it takes.
@@ -80,7 +82,7 @@ impl CollectStream {
     /// What ended the stream, once, after the batches finished before it; then [`EngineError::Ended`].
     pub fn next(&self) -> Result<PpoBatch, EngineError> {
         loop {
-            if let Some(batch) = self.next_timeout(Duration::from_secs(3600))? {
+            if let Some(batch) = self.next_timeout(Duration::MAX)? {
                 return Ok(batch);
             }
         }
@@ -92,7 +94,7 @@ impl CollectStream {
     /// Those of [`CollectStream::next`].
     pub fn next_timeout(&self, timeout: Duration) -> Result<Option<PpoBatch>, EngineError> {
         self.check_caller()?;
-        let deadline = Instant::now() + timeout;
+        let deadline = deadline_after(timeout);
         let mut state = lock(&self.shared.state);
         loop {
             if let Some(batch) = state.queue.pop_front() {
@@ -143,7 +145,7 @@ impl CollectStream {
     /// What made the window in progress fail, with the finished batches still there for [`CollectStream::next`].
     pub fn pause(&self) -> Result<Vec<PpoBatch>, EngineError> {
         loop {
-            if let Some(batches) = self.pause_timeout(Duration::from_secs(3600))? {
+            if let Some(batches) = self.pause_timeout(Duration::MAX)? {
                 return Ok(batches);
             }
         }
@@ -176,7 +178,7 @@ impl CollectStream {
     /// # Errors
     /// A call from inside `infer`; a fork.
     pub fn stop(&self) -> Result<(), EngineError> {
-        while !self.stop_timeout(Duration::from_secs(3600))? {}
+        while !self.stop_timeout(Duration::MAX)? {}
         Ok(())
     }
 
@@ -202,14 +204,14 @@ impl CollectStream {
         };
         if order == Order::Stop {
             self.shared.is_stopped.store(true, Ordering::Release);
-            self.engine.stream_is_leaving(self.driver_id);
+            self.engine.stream_is_leaving(self.number, self.driver_id);
         }
         self.shared.changed.notify_all();
         drop(discarded);
     }
 
     fn wait_for_end(&self, timeout: Duration) -> bool {
-        let deadline = Instant::now() + timeout;
+        let deadline = deadline_after(timeout);
         let mut state = lock(&self.shared.state);
         while state.ended.is_none() {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -283,7 +285,7 @@ fn drive(engine: &Engine, shared: &Shared, mut games: Games, n_steps: usize, mut
     let mut state = lock(&shared.state);
     state.ended = Some(match (&error, state.order) {
         (_, Order::Stop) => "it was stopped".into(),
-        (Some(error), _) => format!("infer failed with: {error}"),
+        (Some(error), _) => format!("an error ended it: {error}"),
         (None, _) => "it was paused".into(),
     });
     state.error = if state.order == Order::Stop { None } else { error };

@@ -152,3 +152,42 @@ impl Timing {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_part_of_the_time_is_the_bottleneck() {
+        let of = |step, render, infer, wait| {
+            Bottleneck::of(&Seconds { step, render, infer, wait, total: step + render + infer + wait }).name()
+        };
+        assert_eq!(of(2.0, 2.0, 3.0, 3.0), "sampler");
+        assert_eq!(of(1.0, 1.0, 3.0, 2.0), "inference");
+        assert_eq!(of(1.0, 1.0, 3.0, 4.0), "learner");
+        assert_eq!(of(0.0, 0.0, 0.0, 0.0), "sampler");
+    }
+
+    #[test]
+    fn lag_is_counted_from_the_newest_version() {
+        assert_eq!(Lag::of(&[3, 4, 4, 5], 6), Lag { min: 1, mean: 2.0, max: 3 });
+        assert_eq!(Lag::of(&[i64::MIN], i64::MAX).max, i64::MAX);
+        assert_eq!(Lag::of(&[], 6), Lag::default());
+    }
+
+    #[test]
+    fn the_wall_clock_of_the_parallel_sections_is_split_by_the_work_done_in_them() {
+        let millis = Duration::from_millis;
+        let timing = Timing {
+            step: millis(300),
+            render: millis(900),
+            parallel: millis(400),
+            infer: millis(50),
+            wait: millis(20),
+            total: millis(500),
+        };
+        let seconds = timing.seconds();
+        assert!((seconds.step - 0.1).abs() < 1e-12 && (seconds.render - 0.3).abs() < 1e-12);
+        assert_eq!((seconds.infer, seconds.wait, seconds.total), (0.05, 0.02, 0.5));
+    }
+}

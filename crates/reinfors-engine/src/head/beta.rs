@@ -65,17 +65,17 @@ impl Beta {
     /// Log-density of a sample, in action units.
     #[must_use]
     pub fn log_prob(&self, params: &[f64], sample: &[f32]) -> f64 {
-        let (alphas, betas) = params.split_at(self.low.len());
-        let bounds = self.low.iter().zip(&self.high);
-        let density = |(((alpha, beta), (low, high)), sample): (((&f64, &f64), (&f32, &f32)), &f32)| {
-            let (low, high, sample) = (f64::from(*low), f64::from(*high), f64::from(*sample));
+        let dimensions = self.low.len();
+        let density = |at: usize| {
+            let (alpha, beta) = (params[at], params[dimensions + at]);
+            let (low, high) = (f64::from(self.low[at]), f64::from(self.high[at]));
+            let (above, below) = (f64::from(sample[at]) - low, high - f64::from(sample[at]));
             let width = high - low;
-            (alpha - 1.0) * libm::log((sample - low) / width)
-                + (beta - 1.0) * libm::log((high - sample) / width)
-                - ln_beta(*alpha, *beta)
+            (alpha - 1.0) * libm::log(above / width) + (beta - 1.0) * libm::log(below / width)
+                - ln_beta(alpha, beta)
                 - libm::log(width)
         };
-        alphas.iter().zip(betas).zip(bounds).zip(sample).map(density).sum()
+        (0..dimensions).map(density).sum()
     }
 }
 

@@ -50,12 +50,13 @@ impl Gaussian {
     /// Log-density of a sample.
     #[must_use]
     pub fn log_prob(&self, params: &[f64], sample: &[f32]) -> f64 {
-        let (means, log_stds) = params.split_at(self.low.len());
-        let density = |((mean, log_std), sample): ((&f64, &f64), &f32)| {
-            let deviation = (f64::from(*sample) - mean) / libm::exp(*log_std);
+        let dimensions = self.low.len();
+        let density = |at: usize| {
+            let (mean, log_std) = (params[at], params[dimensions + at]);
+            let deviation = (f64::from(sample[at]) - mean) / libm::exp(log_std);
             -0.5 * deviation * deviation - log_std - HALF_LOG_TAU
         };
-        means.iter().zip(log_stds).zip(sample).map(density).sum()
+        (0..dimensions).map(density).sum()
     }
 
     /// Appends what the game is given: the sample clipped to the bounds.

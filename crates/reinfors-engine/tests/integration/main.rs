@@ -1,1 +1,10 @@
 //! Behaviour of the engine over a small deterministic game.
+
+mod config;
+mod determinism;
+mod network;
+mod pool;
+mod rollout;
+mod snapshot;
+mod stream;
+mod toy;
