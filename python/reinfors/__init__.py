@@ -1,0 +1,34 @@
+"""Reinforcement-learning environments and sampling at native speed; `import reinfors as rf`.
+
+Needs NumPy only. What speaks to another library lives in `reinfors.adapters` and imports that library itself.
+"""
+
+from reinfors import adapters, games, learners, policies
+from reinfors._reinfors import (
+    CollectStream,
+    Engine,
+    PpoBatch,
+    PpoRecords,
+    VecEnv,
+    build_info,
+    engine_from_config,
+)
+from reinfors.reward import Reward
+
+__version__: str = build_info()["version"]
+
+__all__ = [
+    "CollectStream",
+    "Engine",
+    "PpoBatch",
+    "PpoRecords",
+    "Reward",
+    "VecEnv",
+    "__version__",
+    "adapters",
+    "build_info",
+    "engine_from_config",
+    "games",
+    "learners",
+    "policies",
+]

@@ -1,0 +1,165 @@
+"""`gymnasium.Env` on a single environment; importing this module registers the public ids with Gymnasium.
+
+`gymnasium.make("reinfors/<id>")` then stands in for the reference's `gymnasium.make("<id>")`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium import logger, spaces
+from gymnasium.utils import seeding
+from numpy.typing import NDArray
+
+from reinfors import games
+from reinfors._reinfors import Game, VecEnv
+from reinfors.envs import PUBLIC_ENVS
+
+NAMESPACE = "reinfors"
+
+Observation = NDArray[np.uint8]
+Action = Any  # an index or a vector, as the action space says
+
+
+class GymnasiumEnv(gymnasium.Env[Observation, Action]):
+    """One environment of any game, as Gymnasium's own environments behave.
+
+    Observations are `uint8` of shape (height, width, channels), rewards Python floats, flags Python bools. Options of
+    `reset` that the game does not know are ignored. Stepping on after the end goes on simulating. Copies and
+    pickles continue exactly where the original stands. The environment holds nothing but memory: `close` has
+    nothing to do.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "state_pixels"]}  # type: ignore[misc]
+
+    def __init__(self, game: str, render_mode: str | None = None, render_fps: int = 30, **options: Any) -> None:  # noqa: ANN401
+        """Makes the environment; `reset` starts its first episode.
+
+        Args:
+            game: Public name of the game.
+            render_mode: What `render` returns: `"rgb_array"` the picture for people, `"state_pixels"` the
+                observation, `None` nothing.
+            render_fps: Steps per second of simulated time, for whoever plays recordings.
+            **options: The game's options. The time limit is Gymnasium's (`max_episode_steps` of `make`) unless
+                `max_steps` is given.
+
+        Raises:
+            TypeError: An option has the wrong type.
+            ValueError: There is no such game, option or render mode, or a value is not allowed.
+        """
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise ValueError(
+                f"render_mode must be None, 'rgb_array' or 'state_pixels', got {render_mode!r}; for a window use "
+                "gymnasium.make(..., render_mode='human') or gymnasium.wrappers.HumanRendering over 'rgb_array', "
+                "both of which need pygame"
+            )
+        self.render_mode = render_mode
+        self.metadata = {**self.metadata, "render_fps": render_fps}  # type: ignore[misc]
+        self.game = games.make(game, **{"layout": "hwc", "max_steps": None, **options})
+        self.action_space = _action_space(self.game)
+        self.observation_space = spaces.Box(0, 255, self.game.obs_shape, np.uint8)
+        self._env = VecEnv(self.game, 1, 1, autoreset="disabled")
+        self._np_random, self._np_random_seed = seeding.np_random(self._env.seed)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Starts an episode.
+
+        Args:
+            seed: A non-negative Python integer of any size, or `None` to continue the random stream.
+            options: Values of the game's reset flags; anything else is ignored, as in the reference.
+
+        Returns:
+            The first observation, `uint8` (height, width, channels), and an empty `info`.
+
+        Raises:
+            gymnasium.error.Error: The seed is negative or no Python integer.
+        """
+        super().reset(seed=seed)
+        given = options if isinstance(options, dict) else {}
+        flags = {name: bool(given[name]) for name in self.game.reset_flags if name in given}
+        observations, infos = self._env.reset(seed=None if seed is None else [seed], options=flags)
+        return observations[0], _single(infos)
+
+    def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Advances by one step.
+
+        Args:
+            action: An integer (Python's, NumPy's or an array without dimensions), or a vector of finite numbers
+                (array, list or tuple); `float32` and `float64` are each taken as they are.
+
+        Returns:
+            Observation, reward, whether the episode ended, whether it was cut off, and what the game reports.
+
+        Raises:
+            TypeError: The action has the wrong type.
+            ValueError: The action has the wrong shape, is outside the numbered ones or not finite.
+            RuntimeError: The environment was never reset.
+        """
+        observations, rewards, terminated, truncated, infos = self._env.step(_batch_of_one(action))
+        return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), _single(infos)
+
+    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
+        """The picture that `render_mode` asks for.
+
+        Returns:
+            `uint8` (height, width, 3), or `None` without a render mode.
+
+        Raises:
+            RuntimeError: The environment was never reset.
+        """
+        if self.render_mode is None:
+            logger.warn(
+                "render() returns nothing without a render mode: give one to make(), e.g. render_mode='rgb_array'"
+            )
+            return None
+        if self.render_mode == "state_pixels":
+            return self._env.observe()[0]
+        return self._env.render(0)
+
+    def inspect(self) -> dict[str, NDArray[np.float64]]:
+        """Inner state by name, as `VecEnv.inspect` returns it."""
+        return self._env.inspect(0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        is_fresh = self._env.seeds[0] is None
+        return {**self.__dict__, "_env": (self._env.seed, None if is_fresh else self._env.save(0))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        seed, saved = state["_env"]
+        self.__dict__.update(state)
+        self._env = VecEnv(self.game, 1, 1, seed=seed, autoreset="disabled")
+        if saved is not None:
+            self._env.load(0, saved)
+
+
+def _action_space(game: Game) -> spaces.Space[Any]:
+    if game.n_actions is not None:
+        return spaces.Discrete(game.n_actions)
+    return spaces.Box(game.action_low, game.action_high, dtype=np.float32)
+
+
+def _batch_of_one(action: Action) -> Any:  # noqa: ANN401
+    """The action as the only row of an array, or as it is where it is no array."""
+    if isinstance(action, (list, tuple, np.ndarray, np.generic)):
+        return np.asarray(action)[np.newaxis]
+    return [action]
+
+
+def _single(infos: dict[str, Any]) -> dict[str, Any]:
+    """The info of one environment out of one column per key."""
+    return {key: bool(values[0]) for key, values in infos.items() if not key.startswith("_")}
+
+
+for _env in PUBLIC_ENVS:
+    if (_id := f"{NAMESPACE}/{_env.id}") not in gymnasium.registry:
+        gymnasium.register(
+            id=_id,
+            entry_point=f"{__name__}:{GymnasiumEnv.__name__}",
+            max_episode_steps=_env.max_episode_steps,
+            reward_threshold=_env.reward_threshold,
+            kwargs={"game": _env.game, "render_fps": _env.render_fps, **_env.options},
+        )

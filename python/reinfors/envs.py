@@ -1,0 +1,41 @@
+"""The public environment ids: which game each is, under which options, and what the reference says of it.
+
+The only Python file that names a game.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class PublicEnv:
+    """One environment id.
+
+    Attributes:
+        id: Name and version, without a namespace.
+        game: The game's public name.
+        options: Options under which the game equals the reference, where they differ from the game's defaults.
+        max_episode_steps: Steps after which the reference's time limit cuts an episode off.
+        reward_threshold: Return at which the reference calls the task solved.
+        render_fps: Steps per second of simulated time.
+    """
+
+    id: str
+    game: str
+    options: dict[str, object] = field(default_factory=dict)
+    max_episode_steps: int | None = None
+    reward_threshold: float | None = None
+    render_fps: int = 30
+
+
+PUBLIC_ENVS = (
+    PublicEnv(
+        id="CarRacing-v3",
+        game="CarRacing",
+        options={"continuous": True},
+        max_episode_steps=1000,
+        reward_threshold=900.0,
+        render_fps=50,
+    ),
+)
