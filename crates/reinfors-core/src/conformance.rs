@@ -10,11 +10,14 @@ use std::collections::HashSet;
 
 const EPISODE_STEPS: usize = 120;
 
-/// Checks everything a driver relies on. `allocations` counts the calls of the allocator on this thread so far.
+/// Runs what it is given and counts how often that asks the allocator for memory.
+pub type CountAllocations = fn(&mut dyn FnMut()) -> u64;
+
+/// Checks everything a driver relies on. `allocations` runs what it is given and counts its calls of the allocator.
 ///
 /// # Panics
 /// Where the game breaks a promise of [`crate::Game`] or [`AnyBatch`].
-pub fn check(registration: &'static Registration, allocations: fn() -> u64) {
+pub fn check(registration: &'static Registration, allocations: CountAllocations) {
     declarations_are_complete(registration);
     hostile_options_are_refused(registration);
     for options in variants(registration) {
@@ -53,11 +56,16 @@ fn declarations_are_complete(registration: &Registration) {
     );
     assert!(doc.len() > 100, "{name}: the documentation says too little");
     assert!(!reward.is_empty(), "{name} pays for nothing");
-    let mut names: Vec<&str> = reward.iter().map(|key| key.name).collect();
-    names.extend(end_reasons.iter());
-    names.extend((registration.options)().iter().map(|option| option.name));
-    assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "{name}: a name is declared twice");
-    for option in (registration.options)() {
+    let options = (registration.options)();
+    let keys: Vec<&str> = reward.iter().map(|key| key.name).collect();
+    for names in [keys, end_reasons.to_vec(), options.iter().map(|option| option.name).collect()] {
+        assert_eq!(
+            names.iter().collect::<HashSet<_>>().len(),
+            names.len(),
+            "{name}: one of {names:?} comes twice"
+        );
+    }
+    for option in options {
         assert!(!option.doc.is_empty(), "{name}: option {} has no documentation", option.name);
     }
 }
@@ -91,7 +99,7 @@ fn hostile_options_are_refused(registration: &Registration) {
 /// One configuration under test.
 struct Check {
     game: ConfiguredGame,
-    allocations: fn() -> u64,
+    allocations: CountAllocations,
     options: Vec<(String, OptionValue)>,
 }
 
@@ -127,7 +135,7 @@ impl Check {
         active[row] = true;
         let mut outcomes = vec![Outcome::default(); batch.len()];
         for _ in 0..steps {
-            let actions = RandomActions::draw(&mut rng, &self.spec().action, batch.len());
+            let actions = RandomActions::draw(&mut rng, &self.spec().action, 1).repeated(batch.len());
             batch.step(actions.view(), Some(&active), &mut outcomes);
             trace.outcomes.push(outcomes[row]);
             trace.observations.push(self.observed(batch, row));
@@ -306,13 +314,9 @@ impl Check {
                 batch.observe(0..2, &mut bytes);
             }
         };
-        // The first episode may grow what is kept for the ones after it.
-        batch.checkpoint();
+        // The first steps may grow what is kept for the ones after them.
         run(&mut *batch);
-        batch.rollback();
-        let before = (self.allocations)();
-        run(&mut *batch);
-        let made = (self.allocations)() - before;
+        let made = (self.allocations)(&mut || run(&mut *batch));
         assert_eq!(
             made, 0,
             "{EPISODE_STEPS} steps made {made} allocations with the options {:?}",
@@ -343,6 +347,13 @@ impl RandomActions {
                 }
                 Self::Continuous(values)
             }
+        }
+    }
+
+    fn repeated(self, rows: usize) -> Self {
+        match self {
+            Self::Discrete(indices) => Self::Discrete(indices.repeat(rows)),
+            Self::Continuous(values) => Self::Continuous(values.repeat(rows)),
         }
     }
 

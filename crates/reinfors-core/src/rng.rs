@@ -1,16 +1,16 @@
 //! NumPy's random stream: `SeedSequence` feeding `PCG64`, and the draws games make from it.
 //!
-//! A seed here gives the numbers `numpy.random.Generator(PCG64(SeedSequence(seed, spawn_key=key)))` gives, for integers
-//! of any size. The generator itself (a 128-bit multiplication, an xor and a rotation) is written out rather
-//! than taken from `rand_pcg`: NumPy's buffered 32-bit half and the saved form belong to the same state, and
-//! the crate would leave only those two lines to be shared.
+//! A seed here gives the numbers `numpy.random.Generator(PCG64(SeedSequence(seed, spawn_key=key)))` gives,
+//! for integers of any size. The generator itself (a 128-bit multiplication, an xor and a rotation) is
+//! written out rather than taken from `rand_pcg`: NumPy's buffered 32-bit half and the saved form belong to
+//! the same state, and the crate would leave only those two lines to be shared.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A non-negative integer of any size, as NumPy's `SeedSequence` takes it: 32-bit words, lowest first, without trailing
-/// zero words (zero itself is the single word 0).
+/// A non-negative integer of any size, as NumPy's `SeedSequence` takes it: 32-bit words, lowest first,
+/// without trailing zero words (zero itself is the single word 0).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "Vec<u32>", into = "Vec<u32>")]
 pub struct Seed {
@@ -74,7 +74,8 @@ impl fmt::Display for Seed {
     }
 }
 
-/// NumPy's `PCG64`: 128-bit state, XSL-RR output, with the unused half of a 64-bit draw kept for the next 32-bit one.
+/// NumPy's `PCG64`: 128-bit state, XSL-RR output, with the unused half of a 64-bit draw kept for the next
+/// 32-bit one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pcg64 {
     state: u128,
@@ -134,7 +135,8 @@ impl Pcg64 {
         low + (high - low) * self.next_f64()
     }
 
-    /// An integer in `0..n`, NumPy's `integers(n)`: Lemire's multiplication with rejection, on 32 bits where `n` allows.
+    /// An integer in `0..n`, NumPy's `integers(n)`: Lemire's multiplication with rejection, on 32 bits where
+    /// `n` allows.
     ///
     /// # Panics
     /// If `n` is 0.

@@ -1,1 +1,15 @@
 //! One folder per game; this file is the list.
+
+mod car_racing;
+
+use reinfors_core::{Registration, Registry};
+
+/// Every game, in the order in which they are listed everywhere.
+static GAMES: [Registration; 1] = [Registration::of::<car_racing::CarRacing>()];
+
+/// The games by name.
+#[must_use]
+pub fn registry() -> &'static Registry {
+    static REGISTRY: Registry = Registry::new(&GAMES);
+    &REGISTRY
+}

@@ -1,7 +1,7 @@
 //! The car: a hull and four wheels in the physics, and the drive model that pushes them (`car_dynamics.py`).
 //!
-//! The drive model is double precision and the physics single: what is read from a body is widened, what is written to it is
-//! rounded, exactly where the reference crosses from Python to Box2D and back.
+//! The drive model is double precision and the physics single: what is read from a body is widened, what is
+//! written to it is rounded, exactly where the reference crosses from Python to Box2D and back.
 
 mod model;
 
@@ -71,8 +71,8 @@ pub struct Car {
 }
 
 impl Car {
-    /// A car at rest on a point of the path. The wheels' places are not turned with the car, as in the reference: the joints
-    /// pull them in during the first steps.
+    /// A car at rest on a point of the path. The wheels' places are not turned with the car, as in the
+    /// reference: the joints pull them in during the first steps.
     pub fn at(start: &PathPoint) -> Self {
         let angle = start.beta as f32;
         let [hull_mass, wheel_mass, ..] = &CAR_MODEL.island.masses;
@@ -91,7 +91,8 @@ impl Car {
         }
     }
 
-    /// Sets steering, gas and brake (`Car.steer`, `Car.gas`, `Car.brake`). The gas rises gradually and falls at once.
+    /// Sets steering, gas and brake (`Car.steer`, `Car.gas`, `Car.brake`). The gas rises gradually and falls
+    /// at once.
     pub fn control(&mut self, control: Control) {
         let gas = control.gas.clamp(0.0, 1.0);
         let [front_left, front_right, rear_left, rear_right] = &mut self.wheels;
@@ -108,7 +109,7 @@ impl Car {
 
     /// Turns controls into forces and motor speeds (`Car.step`), given which wheels touch the road.
     pub fn drive(&mut self, on_road: [bool; WHEELS]) {
-        for index in 0..WHEELS {
+        for (index, on_road) in on_road.into_iter().enumerate() {
             let angle = self.joint_angle(index);
             let body = &mut self.island.bodies[1 + index];
             let wheel = &mut self.wheels[index];
@@ -117,11 +118,11 @@ impl Car {
             self.island.joints[index].motor_speed = (sign(off) * (50.0 * off.abs()).min(3.0)) as f32;
 
             wheel.spin();
-            let friction = if on_road[index] { ROAD_FRICTION } else { GRASS_FRICTION };
+            let friction = if on_road { ROAD_FRICTION } else { GRASS_FRICTION };
             let (force, slips) = wheel.grip_road(body, friction);
             if slips {
                 let Vec2 { x, y } = body.transform.position;
-                self.skids.slip(&mut wheel.trail, [x.into(), y.into()], !on_road[index]);
+                self.skids.slip(&mut wheel.trail, [x.into(), y.into()], !on_road);
             } else {
                 wheel.trail.grip();
             }
@@ -134,7 +135,8 @@ impl Car {
         self.island.step::<WheelsOnHull>(&CAR_MODEL.island, &TIME_STEP);
     }
 
-    /// Which fixtures of the car touch `tile`: bit `i` is part `i` of the hull, bit `HULL_PARTS + i` is wheel `i`.
+    /// Which fixtures of the car touch `tile`: bit `i` is part `i` of the hull, bit `HULL_PARTS + i` is wheel
+    /// `i`.
     pub fn touching_parts(&self, tile: &Polygon) -> u8 {
         let hull = &self.hull().transform;
         let mut parts = 0;
@@ -197,7 +199,8 @@ impl Wheel {
         self.phase += self.omega * DT;
     }
 
-    /// The force of the ground on the wheel, and whether the wheel slips enough to leave a mark. The spin takes the reaction.
+    /// The force of the ground on the wheel, and whether the wheel slips enough to leave a mark. The spin
+    /// takes the reaction.
     fn grip_road(&mut self, body: &Body, friction: f64) -> ([f64; 2], bool) {
         let widen = |vector: Vec2| [f64::from(vector.x), f64::from(vector.y)];
         let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];

@@ -33,8 +33,8 @@ impl Colours {
         Self { road, background, grass }
     }
 
-    /// The colour in which tile `index` of the track begins: three shades in turn (`t.color` of `_create_track`). A
-    /// tile that was touched has the plain colour of the road.
+    /// The colour in which tile `index` of the track begins: three shades in turn (`t.color` of
+    /// `_create_track`). A tile that was touched has the plain colour of the road.
     pub fn fresh_tile(&self, index: usize) -> Colour {
         let shade = 0.01 * (index % 3) as f64 * 255.0;
         self.road.map(|channel| channel + shade)

@@ -1,7 +1,9 @@
-//! What the car touches: which tiles, which of them for the first time, and what that does (`FrictionDetector`).
+//! What the car touches: which tiles, which of them for the first time, and what that does
+//! (`FrictionDetector`).
 //!
-//! Box2D reports contacts in an order that depends on the history of its broad phase. Nothing here depends on that order:
-//! new tiles all pay the same, and the first tile, the only one that matters by itself, is touched from the start.
+//! Box2D reports contacts in an order that, in a world used before, depends on its history. That order shows
+//! nowhere but in how many tiles count as visited when the first one is: two, in a fresh world, at the start of
+//! every race. Here a race always goes as in a fresh world.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +39,8 @@ pub struct Contacts {
 pub struct Visits {
     /// How many tiles a wheel touched for the first time.
     pub new_tiles: u32,
-    /// How many tiles had been visited, this one included, when the first tile of the track was; if it was now.
+    /// How many tiles had been visited, this one included, when the first tile of the track was; if it was
+    /// now.
     pub at_first_tile: Option<usize>,
 }
 
@@ -52,8 +55,14 @@ impl Contacts {
         self.visited_count = 0;
     }
 
-    /// Finds what `car` touches where it stands, and calls `repaint` with every tile whose contact begins or ends: it takes
-    /// on the plain colour of the road.
+    /// Whether these are contacts with a track of so many tiles.
+    pub fn fit(&self, tiles: usize) -> bool {
+        let inside = |touch: &Touch| usize::from(touch.tile) < tiles;
+        self.visited.len() == tiles && self.painted.len() == tiles && self.touches.iter().all(inside)
+    }
+
+    /// Finds what `car` touches where it stands, and calls `repaint` with every tile whose contact begins or
+    /// ends: it takes on the plain colour of the road.
     pub fn update(&mut self, car: &Car, track: &Track, mut repaint: impl FnMut(usize)) -> Visits {
         std::mem::swap(&mut self.touches, &mut self.previous);
         self.touches.clear();
@@ -64,7 +73,8 @@ impl Contacts {
             }
         }
         let mut visits = Visits::default();
-        for index in 0..self.touches.len() {
+        // Box2D meets the newest contact first, and makes them in the order of the tiles.
+        for index in (0..self.touches.len()).rev() {
             let touch = self.touches[index];
             if !self.previous.contains(&touch) {
                 self.paint(touch.tile, &mut repaint);

@@ -1,6 +1,7 @@
 //! A race: track, car, contacts and reward of Gymnasium's `CarRacing-v3`, step by step, without pictures.
 //!
-//! 1. A step is: control, drive with the tiles touched so far, contacts at the transforms of the step before, physics, reward.
+//! 1. A step is: control, drive with the tiles touched so far, contacts at the transforms of the step before,
+//!    physics, reward.
 //! 2. `reset` ends with a step that nobody controls. What it visits is paid with the first real step.
 //! 3. A reward is the difference of running totals in double precision. There are two: the score, with the
 //!    reference's weights, which the picture shows, and the caller's.
@@ -36,8 +37,8 @@ impl Weights {
 /// What stays the same over all resets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rules {
-    /// The first visit of the first tile ends the lap if more than this share of the tiles was visited. (It is visited at the
-    /// start, so that in practice a lap ends with the last tile.)
+    /// The first visit of the first tile ends the lap if more than this share of the tiles was visited. (It
+    /// is visited at the start, so that in practice a lap ends with the last tile.)
     pub lap_complete_percent: f64,
     /// Whether each reset draws colours.
     pub domain_randomize: bool,
@@ -52,7 +53,7 @@ impl Default for Rules {
 }
 
 /// Why an episode is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// All tiles are visited, or the lap ended at the first tile.
     LapFinished,
@@ -132,8 +133,8 @@ impl Race {
         }
     }
 
-    /// Starts an episode: from `seed`, or where the random stream stands. `randomize` says whether the colours are drawn
-    /// anew; it is of no account unless the rules say `domain_randomize`.
+    /// Starts an episode: from `seed`, or where the random stream stands. `randomize` says whether the
+    /// colours are drawn anew; it is of no account unless the rules say `domain_randomize`.
     pub fn reset(&mut self, seed: Option<&Seed>, randomize: bool) {
         if let Some(seed) = seed {
             self.rng = Pcg64::from(seed);
@@ -152,8 +153,8 @@ impl Race {
         self.step(None);
     }
 
-    /// Advances by a fiftieth of a second. Without a control, which is how `reset` steps, the last one goes on, no time is
-    /// charged and no reward is taken.
+    /// Advances by a fiftieth of a second. Without a control, which is how `reset` steps, the last one goes
+    /// on, no time is charged and no reward is taken.
     pub fn step(&mut self, control: Option<Control>) -> Outcome {
         if let Some(control) = control {
             self.car.control(control);
@@ -213,6 +214,17 @@ impl Race {
         }));
     }
 
+    /// The same race under other rules.
+    pub fn under(self, rules: Rules) -> Self {
+        Self { rules, ..self }
+    }
+
+    /// Whether the parts fit together, as they do unless somebody wrote them by hand.
+    pub fn is_consistent(&self) -> bool {
+        let road_fits = self.road_colours.len() == self.track.quads().len();
+        road_fits && self.contacts.fit(self.track.points().len()) && self.car.skids().fit()
+    }
+
     /// The track; empty before the first reset.
     pub fn track(&self) -> &Track {
         &self.track
@@ -238,7 +250,8 @@ impl Race {
         &self.contacts
     }
 
-    /// The sum of the reference's rewards, except that it counts no departure from the playfield (`CarRacing.reward`).
+    /// The sum of the reference's rewards, except that it counts no departure from the playfield
+    /// (`CarRacing.reward`).
     pub fn score(&self) -> f64 {
         self.score.total
     }

@@ -1,4 +1,5 @@
-//! Skid marks: the lines that slipping wheels leave on the ground (`Car.particles`). They are drawn and feed back into nothing.
+//! Skid marks: the lines that slipping wheels leave on the ground (`Car.particles`). They are drawn and feed
+//! back into nothing.
 
 use std::collections::VecDeque;
 
@@ -55,14 +56,16 @@ struct HeldMark {
 }
 
 impl SkidMarks {
+    /// Whether no mark counts points that it cannot hold.
+    pub fn fit(&self) -> bool {
+        let held = self.marks.len();
+        let whole = |mark: &SkidMark| (2..=MOST_POINTS).contains(&mark.count);
+        held <= MOST_MARKS && self.made >= held as u64 && self.marks.iter().all(whole)
+    }
+
     /// The marks, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &SkidMark> {
         self.marks.iter()
-    }
-
-    /// Forgets all marks.
-    pub fn clear(&mut self) {
-        self.marks.clear();
     }
 
     /// Draws on while a wheel slips at `position`, on grass or on the road.
@@ -83,8 +86,8 @@ impl SkidMarks {
         }
     }
 
-    /// A mark begins with its first point twice: the reference means to start it where the slipping began, but what it
-    /// remembered is a view of the wheel's position, which has moved along.
+    /// A mark begins with its first point twice: the reference means to start it where the slipping began,
+    /// but what it remembered is a view of the wheel's position, which has moved along.
     fn begin(&mut self, position: [f64; 2], on_grass: bool) -> HeldMark {
         if self.marks.len() == MOST_MARKS {
             self.marks.pop_front();

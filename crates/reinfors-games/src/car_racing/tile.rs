@@ -6,13 +6,15 @@ use reinfors_physics::shape::Polygon;
 
 use super::track::Quad;
 
-/// Farthest from the hull's origin that any part of the car reaches, with a margin for joints that give way, metres.
+/// Farthest from the hull's origin that any part of the car reaches, with a margin for joints that give way,
+/// metres.
 const REACH: f32 = 2.95;
 
 /// Edge of a cell of the grid, metres: small enough that a cell lists about a dozen tiles.
 const CELL: f32 = 8.0;
 
-/// Road tiles in a grid. Each cell lists, in rising order, the tiles that a car with its origin there could touch.
+/// Road tiles in a grid. Each cell lists, in rising order, the tiles that a car with its origin there could
+/// touch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TileMap {
     polygons: Vec<Polygon>,
@@ -25,7 +27,8 @@ pub struct TileMap {
 }
 
 impl TileMap {
-    /// Rounds the quads to single precision, as Box2D stores them, and enters them into a grid over their bounds.
+    /// Rounds the quads to single precision, as Box2D stores them, and enters them into a grid over their
+    /// bounds.
     pub fn new(quads: &[Quad]) -> Self {
         let polygons: Vec<Polygon> = quads
             .iter()
@@ -66,16 +69,6 @@ impl TileMap {
 
     fn index(&self, (column, row): (i32, i32)) -> usize {
         (row - self.origin.1) as usize * self.columns + (column - self.origin.0) as usize
-    }
-
-    /// Number of tiles.
-    pub fn len(&self) -> usize {
-        self.polygons.len()
-    }
-
-    /// Whether there is no tile.
-    pub fn is_empty(&self) -> bool {
-        self.polygons.is_empty()
     }
 
     /// The tiles that a car with its origin at `position` could touch, with their indices.
@@ -156,6 +149,6 @@ mod tests {
     #[test]
     fn a_map_without_tiles_finds_none() {
         let map = TileMap::new(&[]);
-        assert!(map.is_empty() && map.near(Vec2::ZERO).next().is_none());
+        assert!(map.polygons.is_empty() && map.near(Vec2::ZERO).next().is_none());
     }
 }

@@ -1,9 +1,9 @@
-//! The track: a closed path, the road quads along it and the kerbs at its sharp bends, in double precision as the
-//! reference computes them (`CarRacing._create_track`).
+//! The track: a closed path, the road quads along it and the kerbs at its sharp bends, in double precision as
+//! the reference computes them (`CarRacing._create_track`).
 //!
-//! Everything follows from the path's points, so a saved track holds the points only. Sines and cosines come from
-//! `reinfors_math::trig`: they may differ from another library's in the last bit, by some 1e-13 metres, which vanishes where the
-//! quads are rounded to the single precision tiles of the physics.
+//! Everything follows from the path's points, so a saved track holds the points only. Sines and cosines come
+//! from `reinfors_math::trig`: they may differ from the reference's in the last bit, the corners by less than
+//! 1e-12 metres, which vanishes where the quads are rounded to the single precision tiles of the physics.
 
 mod path;
 
@@ -35,8 +35,8 @@ pub type Quad = [[f64; 2]; 4];
 pub enum Part {
     /// A tile: left and right at the tile's point, right and left at the point before.
     Tile(usize),
-    /// A kerb along a tile: inner and outer at the tile's point, outer and inner at the point before. Kerbs of even tiles
-    /// are white, of odd ones red.
+    /// A kerb along a tile: inner and outer at the tile's point, outer and inner at the point before. Kerbs
+    /// of even tiles are white, of odd ones red.
     Kerb(usize),
 }
 

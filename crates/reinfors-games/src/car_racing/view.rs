@@ -55,6 +55,8 @@ const MOST_VERTICES: usize = 8;
 const WHEEL: &[[i32; 2]] = &[[14, -27], [14, 27], [-14, 27], [-14, -27]];
 
 const SKID_WIDTH_PX: i32 = 2;
+const MUD_COLOR: [u8; 3] = [102, 102, 0];
+const ROAD_SKID_COLOR: [u8; 3] = [0, 0, 0];
 
 /// An indicator shows values above this, in the value's own unit.
 const LEAST_SHOWN: f64 = 1e-4;
@@ -108,6 +110,14 @@ pub struct Skid<'a> {
     pub points: &'a [[f64; 2]],
     /// The mark's colour.
     pub colour: [u8; 3],
+}
+
+impl<'a> Skid<'a> {
+    /// A mark left on grass or on the road.
+    #[must_use]
+    pub fn new(points: &'a [[f64; 2]], on_grass: bool) -> Self {
+        Self { points, colour: if on_grass { MUD_COLOR } else { ROAD_SKID_COLOR } }
+    }
 }
 
 /// Puts scenes together, keeping what is the same in every frame.

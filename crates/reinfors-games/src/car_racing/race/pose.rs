@@ -4,8 +4,8 @@ use super::super::view::Pose;
 use super::Race;
 
 impl Race {
-    /// What the last observation shows. Its score lacks the charge for the step's own time, which the reference makes after it
-    /// draws.
+    /// What the last observation shows. Its score lacks the charge for the step's own time, which the
+    /// reference makes after it draws.
     pub fn pose(&self) -> Pose {
         Pose { score: self.observed_score(), ..self.pose_now() }
     }

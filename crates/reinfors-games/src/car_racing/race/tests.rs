@@ -1,7 +1,7 @@
 //! The race against episodes of the reference, and what users of CarRacing rely on.
 //!
-//! The golden files hold, every fifty steps, a hash over all numbers of all steps so far, bit for bit. They are made by
-//! `scripts/make_golden.py`.
+//! The golden files hold, every fifty steps, a hash over all numbers of all steps so far, bit for bit. They
+//! are made by `scripts/make_golden.py`.
 
 use reinfors_core::rng::Seed;
 
@@ -237,6 +237,18 @@ fn stepping_on_after_the_end_stays_at_the_end() {
     for outcome in &outcomes[first..] {
         assert_eq!((outcome.end, outcome.reward), (Some(End::OffPlayfield), -100.0));
     }
+}
+
+#[test]
+fn a_lap_share_below_two_tiles_ends_at_the_start() {
+    let first_end = |lap_complete_percent: f64| {
+        let mut race = race(Rules { lap_complete_percent, ..Rules::default() });
+        race.reset(Some(&Seed::from(0)), true);
+        race.step(Some(COAST)).end
+    };
+    // Two of 319 tiles are 0.00627.
+    assert_eq!([0.0, 0.0062].map(first_end), [Some(End::LapFinished); 2]);
+    assert_eq!(first_end(0.0063), None);
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! The middle line of a track: a path that is steered from checkpoint to checkpoint around the origin, of which one lap is kept.
+//! The middle line of a track: a path that is steered from checkpoint to checkpoint around the origin, of
+//! which one lap is kept.
 //!
-//! Draws and arithmetic follow `CarRacing._create_track` to the letter; the reference draws for all checkpoints, including the two
-//! whose numbers it then replaces.
+//! Draws and arithmetic follow `CarRacing._create_track` to the letter; the reference draws for all
+//! checkpoints, including the two whose numbers it then replaces.
 
 use std::f64::consts::PI;
 
@@ -92,7 +93,8 @@ fn follow(checkpoints: &[Checkpoint; CHECKPOINTS]) -> Vec<PathPoint> {
     path
 }
 
-/// The first checkpoint from `target` on that lies ahead of `alpha`, which loses a turn whenever the row of checkpoints ends.
+/// The first checkpoint from `target` on that lies ahead of `alpha`, which loses a turn whenever the row of
+/// checkpoints ends.
 fn next_checkpoint(
     checkpoints: &[Checkpoint; CHECKPOINTS],
     target: &mut usize,
@@ -104,14 +106,14 @@ fn next_checkpoint(
             return checkpoint.position;
         }
         *target += 1;
-        if *target % CHECKPOINTS == 0 {
+        if target.is_multiple_of(CHECKPOINTS) {
             *alpha -= 2.0 * PI;
         }
     }
 }
 
-/// Turns `beta` towards a destination that lies `aside` metres across the path. Returns the new direction and the mean
-/// of old and new.
+/// Turns `beta` towards a destination that lies `aside` metres across the path. Returns the new direction and
+/// the mean of old and new.
 fn steer(mut beta: f64, alpha: f64, aside: f64) -> (f64, f64) {
     while beta - alpha > 1.5 * PI {
         beta -= 2.0 * PI;

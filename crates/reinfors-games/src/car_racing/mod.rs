@@ -1,0 +1,204 @@
+//! `CarRacing`: Gymnasium's `CarRacing-v3`, bit for bit. What is controlled, seen, paid, and how it ends.
+//!
+//! [`race`] is the simulation, [`view`] the drawing; here they meet the contract of a game.
+
+mod car;
+mod colours;
+mod config;
+mod contact;
+mod inspect;
+mod race;
+mod skid;
+mod tile;
+mod track;
+mod view;
+
+use car::Control;
+use config::CarRacingOptions;
+use race::{End, Race, Rules, Weights};
+use reinfors_core::rng::Seed;
+use reinfors_core::{
+    Action, ActionSpace, Error, Game, Inspected, ObservationSpace, Picture, ResetFlag, Result, RewardKey,
+    Step, decode, encode,
+};
+use reinfors_render::{Layout, Scene, Surface, Thumbnail, smoothscale};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use view::{OBSERVATION, PICTURE, Road, SURFACE, Skid, View};
+
+/// A race under the caller's controls and weights.
+#[derive(Clone)]
+pub struct CarRacing {
+    rules: Rules,
+    controls: Arc<[Control]>,
+    state: State,
+}
+
+/// What is saved.
+#[derive(Clone, Serialize, Deserialize)]
+struct State {
+    race: Race,
+    /// How the last step ended the episode, for `info`.
+    end: Option<End>,
+}
+
+/// What a batch of races draws with.
+pub struct Canvas {
+    view: View,
+    scene: Scene,
+    thumbnail: Thumbnail,
+    /// Only for pictures, which few batches are asked for: it is large.
+    surface: Option<Box<Surface>>,
+}
+
+impl Game for CarRacing {
+    const ID: &'static str = "car_racing";
+    const NAME: &'static str = "CarRacing";
+    const DOC: &'static str = "Drive a car around a random track, seen from above: Gymnasium's CarRacing-v3, seed for \
+        seed. Control is one of five discrete actions (nothing, right, left, gas, brake), a table of the caller's, or \
+        with continuous=True three numbers: steering in [-1, 1], gas and brake in [0, 1]. Observations are 96x96 RGB \
+        pictures with the view turning with the car, and below it the speed, the wheels' speeds, the steering, the \
+        turning and the score. Each of the track's N tiles pays 1000/N at the first touch of a wheel and each step \
+        costs 0.1. An episode terminates when every tile was visited, or off the playfield, which costs 100; it is \
+        truncated after max_steps steps.";
+    const REWARD: &'static [RewardKey] = &[
+        RewardKey {
+            name: "tile",
+            default: Weights::REFERENCE.tile,
+            doc: "Sum over the whole track: each tile pays its share when a wheel first touches it.",
+        },
+        RewardKey { name: "step", default: Weights::REFERENCE.step, doc: "Paid at every step." },
+        RewardKey {
+            name: "off_playfield",
+            default: Weights::REFERENCE.off_playfield,
+            doc: "Replaces the reward of a step that ends off the playfield.",
+        },
+    ];
+    const END_REASONS: &'static [&'static str] = &["lap_finished", "off_playfield"];
+    const RESET_FLAGS: &'static [ResetFlag] = &[ResetFlag {
+        name: "randomize",
+        default: true,
+        doc: "Whether this reset draws new colours; of no account without domain_randomize.",
+    }];
+    type Options = CarRacingOptions;
+    type Canvas = Canvas;
+
+    fn new(options: &CarRacingOptions, weights: &[f64]) -> Result<Self> {
+        options.check()?;
+        let &[tile, step, off_playfield] = weights else {
+            return Err(Error::Contradiction(format!("{} weights were given for 3 keys", weights.len())));
+        };
+        let rules = Rules {
+            lap_complete_percent: options.lap_complete_percent,
+            domain_randomize: options.domain_randomize,
+            weights: Weights { tile, step, off_playfield },
+        };
+        // Until the first seeded reset nothing is drawn but the colours that an unrandomised reset would keep.
+        let state = State { race: Race::new(rules, &Seed::from(0)), end: None };
+        let controls =
+            options.action_table().into_iter().map(|[steer, gas, brake]| Control { steer, gas, brake });
+        Ok(Self { rules, controls: controls.collect(), state })
+    }
+
+    fn canvas(options: &CarRacingOptions) -> Canvas {
+        let view = View::new();
+        let thumbnail = Thumbnail::new(SURFACE, OBSERVATION, options.layout.into())
+            .expect("the observation is smaller than the surface");
+        Canvas { scene: view.scene(), view, thumbnail, surface: None }
+    }
+
+    fn observation_space(options: &CarRacingOptions) -> ObservationSpace {
+        let shape = match options.layout {
+            config::Layout::Chw => vec![3, OBSERVATION.height, OBSERVATION.width],
+            config::Layout::Hwc => vec![OBSERVATION.height, OBSERVATION.width, 3],
+        };
+        ObservationSpace { shape }
+    }
+
+    fn action_space(options: &CarRacingOptions) -> ActionSpace {
+        if options.continuous {
+            ActionSpace::Continuous { low: config::LOW.to_vec(), high: config::HIGH.to_vec() }
+        } else {
+            ActionSpace::Discrete { names: options.action_names() }
+        }
+    }
+
+    fn max_steps(options: &CarRacingOptions) -> Option<u32> {
+        options.max_steps.map(Into::into)
+    }
+
+    fn reset(&mut self, seed: Option<&Seed>, flags: &[bool]) {
+        let randomize = flags.first().copied().unwrap_or(true);
+        self.state.race.reset(seed, randomize);
+        self.state.end = None;
+    }
+
+    fn step(&mut self, action: Action<'_>) -> Step {
+        let control = match action {
+            Action::Discrete(index) => self.controls[index],
+            Action::Continuous(values) => Control { steer: values[0], gas: values[1], brake: values[2] },
+        };
+        let outcome = self.state.race.step(Some(control));
+        self.state.end = outcome.end;
+        let terminated = outcome.end.map(|end| match end {
+            End::LapFinished => 0,
+            End::OffPlayfield => 1,
+        });
+        Step { reward: outcome.reward, terminated }
+    }
+
+    fn observe(&self, canvas: &mut Canvas, out: &mut [u8]) {
+        let race = &self.state.race;
+        canvas.view.observe(&mut canvas.scene, self.road(), race.colours(), &race.pose());
+        canvas.thumbnail.draw(&canvas.scene, out);
+    }
+
+    fn render(&self, canvas: &mut Canvas) -> Picture {
+        let race = &self.state.race;
+        let skids = race.car().skids().iter().map(|mark| Skid::new(mark.points(), mark.on_grass));
+        canvas.view.draw(&mut canvas.scene, self.road(), race.colours(), &race.pose_now(), skids);
+        let surface = canvas.surface.get_or_insert_with(|| Box::new(Surface::new(SURFACE)));
+        surface.draw(&canvas.scene);
+        let mut rgb = vec![0; PICTURE.width * PICTURE.height * 3];
+        smoothscale(surface, PICTURE, Layout::Hwc, &mut rgb)
+            .expect("the picture is smaller than the surface");
+        Picture { width: PICTURE.width, height: PICTURE.height, rgb }
+    }
+
+    fn info(&self) -> Vec<(&'static str, bool)> {
+        self.state.end.iter().map(|end| ("lap_finished", *end == End::LapFinished)).collect()
+    }
+
+    fn inspect(&self) -> Vec<Inspected> {
+        inspect::quantities(&self.state.race)
+    }
+
+    fn save(&self) -> Vec<u8> {
+        encode(&self.state)
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<()> {
+        let State { race, end } = decode(bytes)?;
+        if !race.is_consistent() {
+            return Err(Error::SavedState("the parts of the race contradict each other".into()));
+        }
+        self.state = State { race: race.under(self.rules), end };
+        Ok(())
+    }
+}
+
+impl CarRacing {
+    fn road(&self) -> Road<'_> {
+        let race = &self.state.race;
+        Road { quads: race.track().quads(), colours: race.road_colours() }
+    }
+}
+
+impl From<config::Layout> for Layout {
+    fn from(layout: config::Layout) -> Self {
+        match layout {
+            config::Layout::Chw => Self::Chw,
+            config::Layout::Hwc => Self::Hwc,
+        }
+    }
+}
