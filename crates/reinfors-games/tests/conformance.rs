@@ -20,6 +20,5 @@ fn every_registered_game_conforms() {
 fn counting_allocations_counts() {
     let mut kept = Vec::new();
     assert_eq!(count_allocations(&mut || kept.push(Box::new(1))), 2);
-    assert_eq!(count_allocations(&mut || kept[0] = Box::default()), 1);
     assert_eq!(count_allocations(&mut || *kept[0] += 1), 0);
 }
