@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 from reinfors._reinfors import Game, describe, registered
 
-__all__ = ["Game", "describe", "make", "registered", *registered()]
+__all__ = ["Game", "describe", "make", "registered", *registered()]  # noqa: PLE0604  they are strings
 
 
-def make(name: str, **options: Any) -> Game:  # noqa: ANN401  the game says which types its options have
+def make(name: str, **options: object) -> Game:
     """A game by its name.
 
     Args:

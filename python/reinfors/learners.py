@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
+
+from reinfors._arguments import number
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,5 @@ class Ppo:
     lam: float = 0.95
 
     def __post_init__(self) -> None:
-        for name, given in (("gamma", self.gamma), ("lam", self.lam)):
-            if isinstance(given, bool) or not isinstance(given, Real):
-                raise TypeError(f"{name} must be a number from 0 to 1, got {given!r} ({type(given).__name__})")
-            if not 0 <= given <= 1:
-                raise ValueError(f"{name} must be from 0 to 1, got {given!r}")
+        number("gamma", self.gamma, 0, 1)
+        number("lam", self.lam, 0, 1)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-Distribution = Literal["categorical", "gaussian", "beta"]
+from reinfors._arguments import choice
+
+DISTRIBUTIONS = ("categorical", "gaussian", "beta")
 
 
 @dataclass(frozen=True)
@@ -22,12 +24,8 @@ class Ppo:
         distribution: The distribution; `None` is categorical for numbered actions and Gaussian for vectors.
     """
 
-    distribution: Distribution | None = None
+    distribution: Literal["categorical", "gaussian", "beta"] | None = None
 
     def __post_init__(self) -> None:
-        allowed = get_args(Distribution)
-        if self.distribution is not None and not isinstance(self.distribution, str):
-            given = type(self.distribution).__name__
-            raise TypeError(f"distribution must be None or one of {', '.join(allowed)}, got a {given}")
-        if self.distribution is not None and self.distribution not in allowed:
-            raise ValueError(f"distribution must be None or one of {', '.join(allowed)}, got {self.distribution!r}")
+        if self.distribution is not None:
+            choice("distribution", self.distribution, DISTRIBUTIONS)

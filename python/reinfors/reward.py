@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Real
+from reinfors._arguments import number
 
 
 class Reward:
@@ -28,12 +27,7 @@ class Reward:
             TypeError: A weight is no number.
             ValueError: A weight is NaN or infinite.
         """
-        for key, weight in weights.items():
-            if isinstance(weight, bool) or not isinstance(weight, Real):
-                raise TypeError(f"reward {key} must be a number, got {weight!r} ({type(weight).__name__})")
-            if not math.isfinite(weight):
-                raise ValueError(f"reward {key} must be finite, got {weight!r}")
-        self.weights = {key: float(weight) for key, weight in weights.items()}
+        self.weights = {key: number(f"reward {key}", weight) for key, weight in weights.items()}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Reward):

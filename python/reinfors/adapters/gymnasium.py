@@ -102,7 +102,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
         observations, rewards, terminated, truncated, infos = self._env.step(_batch_of_one(action))
         return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), _single(infos)
 
-    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
+    def render(self) -> NDArray[np.uint8] | None:
         """The picture that `render_mode` asks for.
 
         Returns:
@@ -117,7 +117,8 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
             )
             return None
         if self.render_mode == "state_pixels":
-            return self._env.observe()[0]
+            pixels: NDArray[np.uint8] = self._env.observe()[0]
+            return pixels
         return self._env.render(0)
 
     def inspect(self) -> dict[str, NDArray[np.float64]]:
@@ -137,9 +138,10 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
 
 
 def _action_space(game: Game) -> spaces.Space[Any]:
-    if game.n_actions is not None:
-        return spaces.Discrete(game.n_actions)
-    return spaces.Box(game.action_low, game.action_high, dtype=np.float32)
+    low, high = game.action_low, game.action_high
+    if low is None or high is None:
+        return spaces.Discrete(len(game.action_names or ()))
+    return spaces.Box(low, high, dtype=np.float32)
 
 
 def _batch_of_one(action: Action) -> Any:  # noqa: ANN401

@@ -1,0 +1,40 @@
+"""Arguments of the Python classes, refused by name where they do not fit; the native ones do this themselves."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+
+def number(name: str, value: object, low: float = -math.inf, high: float = math.inf) -> float:
+    """A finite number from `low` to `high`; truth values are no numbers here.
+
+    Raises:
+        TypeError: `value` is no number.
+        ValueError: It is not finite or outside the bounds.
+    """
+    allowed = "a finite number" if math.isinf(low) else f"a number from {low:g} to {high:g}"
+    given = f"{value!r} ({type(value).__name__})"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be {allowed}, got {given}")
+    try:
+        converted = float(value)
+    except OverflowError:
+        converted = math.inf
+    if not (math.isfinite(converted) and low <= converted <= high):
+        raise ValueError(f"{name} must be {allowed}, got {given}")
+    return converted
+
+
+def choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuses what is none of `choices`.
+
+    Raises:
+        TypeError: `value` is no str.
+        ValueError: It is another one.
+    """
+    allowed = " or ".join(repr(choice) for choice in choices)
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be {allowed}, got {value!r} ({type(value).__name__})")
+    if value not in choices:
+        raise ValueError(f"{name} must be {allowed}, got {value!r}")
