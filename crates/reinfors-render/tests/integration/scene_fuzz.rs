@@ -23,13 +23,19 @@ impl Random {
         low + (self.next() % (high - low + 1) as u64) as i32
     }
 
+    fn bytes(&mut self) -> [u8; 3] {
+        let [a, b, c, ..] = self.next().to_le_bytes();
+        [a, b, c]
+    }
+
     fn chance(&mut self, percent: u64) -> bool {
         self.next() % 100 < percent
     }
 
+    /// Half the time one of three, so that shapes of one colour meet.
     fn colour(&mut self) -> Colour {
-        let [red, green, blue, ..] = self.next().to_le_bytes();
-        match red % 4 {
+        let [red, green, blue, kind, ..] = self.next().to_le_bytes();
+        match kind % 4 {
             0 => Colour::rgb([red, green, blue]),
             1 => Colour::grey(green),
             _ => {
@@ -117,9 +123,22 @@ fn thumbnails_equal_the_scaled_surface_whatever_is_drawn() {
         let size = Size::new(shrunk(random, surface.width), shrunk(random, surface.height));
         let layout = if random.chance(50) { Layout::Chw } else { Layout::Hwc };
         let mut scene = Scene::new(surface);
-        let shapes = if random.chance(2) { 400 } else { random.within(0, 25) };
+        let is_crowded = random.chance(3);
+        let shapes = random.within(0, 25);
         for _ in 0..shapes {
             draw_something(random, &mut scene, &strike);
+        }
+        if is_crowded {
+            // More colours than a palette holds, and no shape that hides all the others.
+            for _ in 0..400 {
+                let low = Point::new(
+                    random.within(0, surface.width as i32),
+                    random.within(0, surface.height as i32),
+                );
+                let high = Point::new(low.x + random.within(0, 40), low.y + random.within(0, 9));
+                scene.rectangle(low, high, Colour::rgb(random.bytes()));
+            }
+            scene.aa_polygon(&random.polygon(surface, 3), Colour::rgb(random.bytes()));
         }
         let mut plain = Surface::new(surface);
         plain.draw(&scene);
