@@ -40,7 +40,7 @@ $(VENV)/demo.stamp: $(LOCK) pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/tools.stamp: $(LOCK) pyproject.toml | $(BIN)/python
-	$(PIP) install --group dev --constraint $(LOCK)
+	$(PIP) install --group tools --constraint $(LOCK)
 	@touch $@ $(VENV)/demo.stamp
 
 $(VENV)/extension.stamp: Cargo.toml Cargo.lock pyproject.toml $(CRATES) | $(VENV)/demo.stamp
@@ -90,7 +90,7 @@ demo: $(VENV)/demo.stamp $(VENV)/extension.stamp ## Train a small NumPy network 
 	$(BIN)/python examples/ppo_numpy.py $(ARGS)
 
 lock: $(VENV)/tools.stamp ## Resolve the versions of requirements.lock anew
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --upgrade --no-annotate --group dev \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --upgrade --no-annotate --group tools \
 	  --custom-compile-command "make lock" --output-file $(LOCK)
 
 clean: ## Remove everything that make has made
