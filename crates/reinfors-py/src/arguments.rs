@@ -3,7 +3,7 @@
 //! Truth values are never counts or numbers here: `n_envs=True` is a slip. For seeds they are, as in the reference.
 
 use crate::error::OrRaise;
-use pyo3::IntoPyObjectExt;
+use crate::game::option_to_python;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -56,7 +56,9 @@ pub(crate) fn integer(name: &str, value: &Bound<'_, PyAny>, allowed: RangeInclus
     match value.extract::<i64>() {
         Ok(number) if allowed.contains(&number) => Ok(number),
         Ok(_) => Err(wrong_value(name, &words, value)),
-        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(wrong_value(name, &words, value)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
+            Err(wrong_value(name, &words, value))
+        }
         Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => Err(wrong_type(name, &words, value)),
         Err(error) => Err(error),
     }
@@ -79,12 +81,15 @@ pub(crate) fn optional_count(
 
 /// A number of Python or NumPy; whether it is finite and inside its bounds is the callee's to say.
 pub(crate) fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
-    let is_array = value.getattr("ndim").is_ok_and(|ndim| ndim.extract::<usize>().map_or(true, |ndim| ndim > 0));
+    let is_array =
+        value.getattr("ndim").is_ok_and(|ndim| ndim.extract::<usize>().map_or(true, |ndim| ndim > 0));
     if is_bool(value) || is_array {
         return Err(wrong_type(name, "a number", value));
     }
     match value.extract::<f64>() {
-        Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => Err(wrong_type(name, "a number", value)),
+        Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => {
+            Err(wrong_type(name, "a number", value))
+        }
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
             Err(wrong_value(name, "a number below 1.8e308", value))
         }
@@ -119,7 +124,8 @@ pub(crate) fn seed(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Seed
     }
     let n_words = integer.call_method0("bit_length")?.extract::<usize>()?.div_ceil(32);
     let bytes: Vec<u8> = integer.call_method1("to_bytes", (n_words * 4, "little"))?.extract()?;
-    let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
     Ok(Some(Seed::from_words(words)))
 }
 
@@ -164,7 +170,9 @@ fn option_value(name: &str, value: &Bound<'_, PyAny>, nesting: usize) -> PyResul
         // NumPy's scalars and arrays as plain numbers and lists of them.
         let plain = value.call_method0("tolist")?;
         if !plain.hasattr("tolist")? {
-            let Some(nesting) = nesting.checked_sub(1) else { return Err(wrong_type(&subject(), ALLOWED, value)) };
+            let Some(nesting) = nesting.checked_sub(1) else {
+                return Err(wrong_type(&subject(), ALLOWED, value));
+            };
             return option_value(name, &plain, nesting);
         }
     }
@@ -177,21 +185,6 @@ fn option_value(name: &str, value: &Bound<'_, PyAny>, nesting: usize) -> PyResul
             Err(wrong_value(&subject(), "a number of at most 64 bits", value))
         }
         Err(_) => Err(wrong_type(&subject(), ALLOWED, value)),
-    }
-}
-
-/// The value of an option in Python.
-pub(crate) fn option_to_python<'py>(py: Python<'py>, value: &OptionValue) -> PyResult<Bound<'py, PyAny>> {
-    match value {
-        OptionValue::None => Ok(py.None().into_bound(py)),
-        OptionValue::Bool(value) => value.into_bound_py_any(py),
-        OptionValue::Int(value) => value.into_bound_py_any(py),
-        OptionValue::Float(value) => value.into_bound_py_any(py),
-        OptionValue::Text(value) => value.into_bound_py_any(py),
-        OptionValue::List(values) => {
-            let values: Vec<_> = values.iter().map(|value| option_to_python(py, value)).collect::<PyResult<_>>()?;
-            Ok(PyList::new(py, values)?.into_any())
-        }
     }
 }
 
@@ -221,12 +214,19 @@ pub(crate) fn policy(value: &Bound<'_, PyAny>) -> PyResult<Policy> {
 
 /// `reinfors.learners.Ppo`, by its attributes.
 pub(crate) fn learner(value: &Bound<'_, PyAny>) -> PyResult<Learner> {
-    let attribute = |name| value.getattr(name).map_err(|_| wrong_type("learner", "a reinfors.learners.Ppo", value));
-    Ok(Learner::Ppo { gamma: number("gamma", &attribute("gamma")?)?, lam: number("lam", &attribute("lam")?)? })
+    let attribute =
+        |name| value.getattr(name).map_err(|_| wrong_type("learner", "a reinfors.learners.Ppo", value));
+    Ok(Learner::Ppo {
+        gamma: number("gamma", &attribute("gamma")?)?,
+        lam: number("lam", &attribute("lam")?)?,
+    })
 }
 
 /// A configuration as a dictionary that JSON can hold.
-pub(crate) fn config_to_python<'py>(py: Python<'py>, config: &ResolvedConfig) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn config_to_python<'py>(
+    py: Python<'py>,
+    config: &ResolvedConfig,
+) -> PyResult<Bound<'py, PyDict>> {
     let Policy::Ppo { head } = config.policy;
     let Learner::Ppo { gamma, lam } = config.learner;
     let dict = PyDict::new(py);
@@ -247,18 +247,22 @@ pub(crate) fn config_to_python<'py>(py: Python<'py>, config: &ResolvedConfig) ->
 
 /// The inverse of [`config_to_python`]; whether the values are allowed is the engine's to say.
 pub(crate) fn config_from_python(config: &Bound<'_, PyDict>) -> PyResult<ResolvedConfig> {
-    const KEYS: [&str; 8] = ["game", "options", "reward", "policy", "learner", "n_games", "n_threads", "seed"];
+    const KEYS: [&str; 8] =
+        ["game", "options", "reward", "policy", "learner", "n_games", "n_threads", "seed"];
     let unknown = config.keys().iter().find(|key| !KEYS.iter().any(|known| key.eq(known).unwrap_or(false)));
     if let Some(unknown) = unknown {
         return Err(wrong_value("a key of config", &format!("one of {}", KEYS.join(", ")), &unknown));
     }
     let item = |name: &str| {
-        let missing = || PyValueError::new_err(format!("config has no {name:?}; its keys are {}", KEYS.join(", ")));
+        let missing =
+            || PyValueError::new_err(format!("config has no {name:?}; its keys are {}", KEYS.join(", ")));
         config.get_item(name)?.ok_or_else(missing)
     };
     let table = |name: &str| {
         let value = item(name)?;
-        value.cast_into::<PyDict>().map_err(|error| wrong_type(&format!("config[{name:?}]"), "a dict", &error.into_inner()))
+        value
+            .cast_into::<PyDict>()
+            .map_err(|error| wrong_type(&format!("config[{name:?}]"), "a dict", &error.into_inner()))
     };
     let entry = |name: &str, key: &str| {
         let missing = || PyValueError::new_err(format!("config[{name:?}] has no {key:?}"));
@@ -278,6 +282,7 @@ pub(crate) fn config_from_python(config: &Bound<'_, PyDict>) -> PyResult<Resolve
         },
         n_games: count("n_games", &item("n_games")?, 1..=MAX_GAMES as i64)?,
         n_threads: optional_count("n_threads", (!n_threads.is_none()).then_some(&n_threads), 1..=i64::MAX)?,
-        seed: seed("seed", &seed_given)?.ok_or_else(|| wrong_type("seed", "a non-negative integer", &seed_given))?,
+        seed: seed("seed", &seed_given)?
+            .ok_or_else(|| wrong_type("seed", "a non-negative integer", &seed_given))?,
     })
 }

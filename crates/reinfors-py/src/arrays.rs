@@ -5,7 +5,9 @@
 
 use crate::arguments::shown;
 use numpy::ndarray::{ArrayView, IxDyn};
-use numpy::{Element, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{
+    Element, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -19,7 +21,11 @@ struct LentObservations {
 }
 
 /// Observations as a read-only `uint8` array `(rows, *shape)` over the engine's own memory.
-pub(crate) fn lend<'py>(py: Python<'py>, view: &ObservationView, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn lend<'py>(
+    py: Python<'py>,
+    view: &ObservationView,
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
     let owner = Bound::new(py, LentObservations { view: view.clone() })?;
     let dims: Vec<usize> = std::iter::once(view.rows()).chain(shape.iter().copied()).collect();
     let array = ArrayView::from_shape(IxDyn(&dims), owner.get().view.bytes())
@@ -32,7 +38,11 @@ pub(crate) fn lend<'py>(py: Python<'py>, view: &ObservationView, shape: &[usize]
 }
 
 /// A list of numbers as an array of this shape, without a copy.
-pub(crate) fn hand_over<'py, T: Element>(py: Python<'py>, values: Vec<T>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn hand_over<'py, T: Element>(
+    py: Python<'py>,
+    values: Vec<T>,
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
     Ok(PyArray1::from_vec(py, values).reshape(IxDyn(shape))?.into_any())
 }
 
@@ -122,11 +132,18 @@ impl ActionBuffer {
     /// Reads `(n_envs,)` integers or `(n_envs, dimensions)` numbers; `float32` is widened as it is.
     pub(crate) fn read(actions: &Bound<'_, PyAny>, space: &ActionSpace, n_envs: usize) -> PyResult<Self> {
         let (kinds, wanted, shape) = match space {
-            ActionSpace::Discrete { names } => ("iu", format!("integers in 0..{}", names.len()), vec![n_envs]),
+            ActionSpace::Discrete { names } => {
+                ("iu", format!("integers in 0..{}", names.len()), vec![n_envs])
+            }
             ActionSpace::Continuous { low, .. } => ("fiu", "real numbers".into(), vec![n_envs, low.len()]),
         };
         let py = actions.py();
-        let needed = || format!("actions must be an array of {wanted} of shape {}", PyTuple::new(py, &shape).map_or_else(|_| String::new(), |shape| shape.to_string()));
+        let needed = || {
+            format!(
+                "actions must be an array of {wanted} of shape {}",
+                PyTuple::new(py, &shape).map_or_else(|_| String::new(), |shape| shape.to_string())
+            )
+        };
         let numpy = py.import("numpy")?;
         let array = numpy.call_method1("asarray", (actions,)).map_err(|error| {
             let refused = PyTypeError::new_err(format!("{}, got {}", needed(), shown(actions)));

@@ -9,8 +9,18 @@ use reinfors_engine::{ActionArray, PpoBatch, Telemetry};
 
 /// Fields with one row per record.
 const FIELDS: [&str; 12] = [
-    "obs", "actions", "behavior_log_probs", "values", "rewards", "advantages", "returns", "terminated", "truncated",
-    "policy_version", "slot", "step",
+    "obs",
+    "actions",
+    "behavior_log_probs",
+    "values",
+    "rewards",
+    "advantages",
+    "returns",
+    "terminated",
+    "truncated",
+    "policy_version",
+    "slot",
+    "step",
 ];
 
 /// Records of PPO: the fields that have one row per record.
@@ -97,7 +107,8 @@ impl PyPpoBatch {
         let array = slf.getattr(name.cast()?)?;
         let shape: Vec<usize> = array.getattr("shape")?.extract()?;
         let batch = slf.get();
-        let dims: Vec<usize> = [batch.n_steps, batch.n_games].into_iter().chain(shape.into_iter().skip(1)).collect();
+        let dims: Vec<usize> =
+            [batch.n_steps, batch.n_games].into_iter().chain(shape.into_iter().skip(1)).collect();
         array.call_method1("reshape", (PyTuple::new(slf.py(), dims)?,))
     }
 
@@ -117,7 +128,12 @@ impl PyPpoBatch {
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        Ok(format!("PpoBatch({} records: {} steps of {} games)", slf.len()?, slf.get().n_steps, slf.get().n_games))
+        Ok(format!(
+            "PpoBatch({} records: {} steps of {} games)",
+            slf.len()?,
+            slf.get().n_steps,
+            slf.get().n_games
+        ))
     }
 }
 
@@ -142,7 +158,8 @@ impl PyMinibatches {
             return Ok(None);
         }
         let end = self.at.saturating_add(self.size).min(records.len);
-        let rows = self.order.bind(py).get_item(pyo3::types::PySlice::new(py, self.at as isize, end as isize, 1))?;
+        let rows =
+            self.order.bind(py).get_item(pyo3::types::PySlice::new(py, self.at as isize, end as isize, 1))?;
         let taken = records.fields.iter().map(|field| Ok(field.bind(py).get_item(&rows)?.unbind()));
         let fields: Vec<Py<PyAny>> = taken.collect::<PyResult<_>>()?;
         let len = end - self.at;

@@ -1,14 +1,17 @@
 //! `Engine` and `CollectStream`: the interpreter is let go for everything but the single pooled call of `infer`.
 
-use crate::arguments::{config_from_python, config_to_python, count, integer, learner, optional_count, policy, reward_weights, seed, wrong_type};
+use crate::arguments::{
+    config_from_python, config_to_python, count, integer, learner, optional_count, policy, reward_weights,
+    seed, wrong_type,
+};
 use crate::arrays::{lend, read_output};
 use crate::batch::{PyPpoBatch, to_python};
 use crate::error::{OrRaise, not_stop_iteration};
 use crate::game::PyGame;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
-use reinfors_engine::{CollectStream, Engine, EngineConfig, Infer, InferError, Inference, ObservationView};
 use reinfors_engine::config::MAX_GAMES;
+use reinfors_engine::{CollectStream, Engine, EngineConfig, Infer, InferError, Inference, ObservationView};
 use reinfors_games::registry;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -30,6 +33,7 @@ pub(crate) struct PyEngine {
 #[pymethods]
 impl PyEngine {
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "the keywords of Python's constructor")]
     #[pyo3(signature = (game, reward, policy, learner, n_games, n_threads=None, seed=None))]
     fn new(
         py: Python<'_>,
@@ -104,7 +108,8 @@ impl PyEngine {
         let infer = slf.get().infer(infer)?;
         slf.get().wait_until_free(py)?;
         let engine = &slf.get().engine;
-        let stream = Arc::new(py.detach(|| engine.collect_stream(collect_size, Box::new(infer), depth)).or_raise()?);
+        let stream =
+            Arc::new(py.detach(|| engine.collect_stream(collect_size, Box::new(infer), depth)).or_raise()?);
         let mut live = LIVE_STREAMS.lock().unwrap_or_else(PoisonError::into_inner);
         live.retain(|stream| stream.strong_count() > 0);
         live.push(Arc::downgrade(&stream));
@@ -145,7 +150,10 @@ impl PyEngine {
         if !callable.is_callable() {
             return Err(wrong_type("infer", "callable: infer(obs) -> (params, values)", callable));
         }
-        Ok(PythonInfer { callable: callable.clone().unbind(), shape: self.engine.spec().observation.shape.clone() })
+        Ok(PythonInfer {
+            callable: callable.clone().unbind(),
+            shape: self.engine.spec().observation.shape.clone(),
+        })
     }
 
     /// Waits for a stream that was let go and is still inside `infer`, which needs the interpreter to end.
@@ -165,7 +173,8 @@ impl PyEngine {
 #[pyfunction]
 #[pyo3(signature = (config, /))]
 pub(crate) fn engine_from_config(py: Python<'_>, config: &Bound<'_, PyAny>) -> PyResult<PyEngine> {
-    let config = config.cast::<PyDict>().map_err(|_| wrong_type("config", "the dict of resolved_config()", config))?;
+    let config =
+        config.cast::<PyDict>().map_err(|_| wrong_type("config", "the dict of resolved_config()", config))?;
     let config = config_from_python(config)?.configure(registry()).or_raise()?;
     Ok(PyEngine { engine: py.detach(|| Engine::new(config)).or_raise()? })
 }

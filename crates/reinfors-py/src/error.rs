@@ -38,10 +38,10 @@ fn exception(error: EngineError) -> PyErr {
         EngineErrorKind::Busy | EngineErrorKind::State | EngineErrorKind::Internal => runtime_error(message),
         EngineErrorKind::Infer => {
             let EngineError::Infer(error) = error else { return runtime_error(message) };
-            error.into_payload().and_then(|payload| payload.downcast::<PyErr>().ok()).map_or_else(
-                || runtime_error(message),
-                |raised| *raised,
-            )
+            error
+                .into_payload()
+                .and_then(|payload| payload.downcast::<PyErr>().ok())
+                .map_or_else(|| runtime_error(message), |raised| *raised)
         }
     }
 }

@@ -1,11 +1,12 @@
 //! `Game`: a registered game with its options settled, and what the registry says of each game.
 
-use crate::arguments::{option_to_python, options, text, wrong_type};
+use crate::arguments::{options, shown, text, wrong_type, wrong_value};
 use crate::error::OrRaise;
 use numpy::PyArray1;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use reinfors_core::{ActionSpace, ConfiguredGame};
+use reinfors_core::{ActionSpace, ConfiguredGame, GameSpec, OptionValue};
 use reinfors_games::registry;
 
 /// A registered game with its options settled.
@@ -133,11 +134,14 @@ impl PyGame {
 
     fn __hash__(&self) -> isize {
         // The text holds every option, so equal games have equal hashes.
-        self.__repr__().bytes().fold(0, |hash: isize, byte| hash.wrapping_mul(31).wrapping_add(isize::from(byte as i8)))
+        self.__repr__()
+            .bytes()
+            .fold(0, |hash: isize, byte| hash.wrapping_mul(31).wrapping_add(isize::from(byte as i8)))
     }
 
     fn __repr__(&self) -> String {
-        let options: Vec<String> = self.game.options().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let options: Vec<String> =
+            self.game.options().iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!("{}({})", self.name(), options.join(", "))
     }
 }
@@ -145,7 +149,8 @@ impl PyGame {
 impl PyGame {
     /// The game that was given as the argument `game`.
     pub(crate) fn from_argument(game: &Bound<'_, PyAny>) -> PyResult<ConfiguredGame> {
-        let given = game.cast::<Self>().map_err(|_| wrong_type("game", "a game made by reinfors.games", game))?;
+        let given =
+            game.cast::<Self>().map_err(|_| wrong_type("game", "a game made by reinfors.games", game))?;
         Ok(given.get().game.clone())
     }
 }
@@ -196,4 +201,46 @@ pub(crate) fn describe<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResu
     description.set_item("end_reasons", game.end_reasons.to_vec())?;
     description.set_item("reset_flags", flags)?;
     Ok(description)
+}
+
+/// The value of an option in Python.
+pub(crate) fn option_to_python<'py>(py: Python<'py>, value: &OptionValue) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        OptionValue::None => Ok(py.None().into_bound(py)),
+        OptionValue::Bool(value) => value.into_bound_py_any(py),
+        OptionValue::Int(value) => value.into_bound_py_any(py),
+        OptionValue::Float(value) => value.into_bound_py_any(py),
+        OptionValue::Text(value) => value.into_bound_py_any(py),
+        OptionValue::List(values) => {
+            let values: Vec<_> =
+                values.iter().map(|value| option_to_python(py, value)).collect::<PyResult<_>>()?;
+            Ok(PyList::new(py, values)?.into_any())
+        }
+    }
+}
+
+/// The reset flags and the mask out of the options.
+pub(crate) fn reset_options(
+    spec: &GameSpec,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(Vec<bool>, Option<Vec<bool>>)> {
+    let (mut flags, mut mask) = (spec.default_flags(), None);
+    for (key, value) in options.into_iter().flatten() {
+        if key.eq("reset_mask")? {
+            let items = value.try_iter().map_err(|_| wrong_type("reset_mask", "an array of bool", &value))?;
+            let read = |item: PyResult<Bound<'_, PyAny>>| {
+                let item = item?;
+                item.extract::<bool>().map_err(|_| wrong_type("reset_mask", "an array of bool", &item))
+            };
+            mask = Some(items.map(read).collect::<PyResult<_>>()?);
+            continue;
+        }
+        let mut names = spec.reset_flags.iter().map(|flag| flag.name);
+        let Some(at) = names.position(|name| key.eq(name).unwrap_or(false)) else {
+            let names: Vec<_> = spec.reset_flags.iter().map(|flag| flag.name).chain(["reset_mask"]).collect();
+            return Err(wrong_value("a key of options", &names.join(" or "), &key));
+        };
+        flags[at] = value.extract::<bool>().map_err(|_| wrong_type(&shown(&key), "a bool", &value))?;
+    }
+    Ok((flags, mask))
 }

@@ -1,9 +1,11 @@
 //! `VecEnv`: environments stepped by the caller, for adapters and evaluation. Forwards to the engine crate's.
 
-use crate::arguments::{count, optional_count, reward_weights, seed, seed_to_python, shown, wrong_type, wrong_value};
+use crate::arguments::{
+    count, optional_count, reward_weights, seed, seed_to_python, wrong_type, wrong_value,
+};
 use crate::arrays::{ActionBuffer, hand_over};
 use crate::error::{OrRaise, runtime_error};
-use crate::game::PyGame;
+use crate::game::{PyGame, reset_options};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
@@ -13,19 +15,26 @@ use reinfors_engine::config::{MAX_GAMES, fresh_seed};
 use reinfors_engine::vec_env::{Autoreset, InfoColumn, VecEnv, consecutive_seeds};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-const AUTORESET: [(&str, Autoreset); 3] =
-    [("next_step", Autoreset::NextStep), ("same_step", Autoreset::SameStep), ("disabled", Autoreset::Disabled)];
+const AUTORESET: [(&str, Autoreset); 3] = [
+    ("next_step", Autoreset::NextStep),
+    ("same_step", Autoreset::SameStep),
+    ("disabled", Autoreset::Disabled),
+];
 
 /// Environments of one game, stepped together by the caller.
 #[pyclass(name = "VecEnv", module = "reinfors._reinfors", frozen)]
 pub(crate) struct PyVecEnv {
     /// Empty once closed.
     env: Mutex<Option<VecEnv>>,
+    #[pyo3(get)]
     game: Py<PyAny>,
     configured: ConfiguredGame,
+    #[pyo3(get)]
     n_envs: usize,
+    #[pyo3(get)]
     n_threads: usize,
     seed: Seed,
+    #[pyo3(get)]
     autoreset: &'static str,
 }
 
@@ -60,30 +69,6 @@ impl PyVecEnv {
         Ok(Self { env: Mutex::new(Some(env)), game, configured, n_envs, n_threads, seed, autoreset })
     }
 
-    /// The game that is played.
-    #[getter]
-    fn game(&self, py: Python<'_>) -> Py<PyAny> {
-        self.game.clone_ref(py)
-    }
-
-    /// Number of environments.
-    #[getter]
-    fn n_envs(&self) -> usize {
-        self.n_envs
-    }
-
-    /// Number of threads that step them.
-    #[getter]
-    fn n_threads(&self) -> usize {
-        self.n_threads
-    }
-
-    /// What happens to an environment whose episode is over.
-    #[getter]
-    fn autoreset(&self) -> &'static str {
-        self.autoreset
-    }
-
     /// The seed of construction, given or drawn.
     #[getter]
     fn seed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -112,14 +97,16 @@ impl PyVecEnv {
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>)> {
         let seeds = self.reset_seeds(seed)?;
-        let (flags, mask) = self.reset_options(options)?;
+        let (flags, mask) = reset_options(self.configured.spec(), options)?;
         let mut guard = self.lock()?;
         let env = open_mut(&mut guard)?;
-        let (observations, infos) = py.detach(|| {
-            let mut observations = vec![0; env.observations_size()];
-            env.reset(&seeds, &flags, mask.as_deref(), &mut observations).map(|infos| (observations, infos))
-        })
-        .or_raise()?;
+        let (observations, infos) = py
+            .detach(|| {
+                let mut observations = vec![0; env.observations_size()];
+                env.reset(&seeds, &flags, mask.as_deref(), &mut observations)
+                    .map(|infos| (observations, infos))
+            })
+            .or_raise()?;
         Ok((self.observations(py, observations)?, info_dict(py, infos)?))
     }
 
@@ -128,11 +115,12 @@ impl PyVecEnv {
         let actions = ActionBuffer::read(actions, &self.configured.spec().action, self.n_envs)?;
         let mut guard = self.lock()?;
         let env = open_mut(&mut guard)?;
-        let (observations, step) = py.detach(|| {
-            let mut observations = vec![0; env.observations_size()];
-            env.step(actions.actions(), &mut observations).map(|step| (observations, step))
-        })
-        .or_raise()?;
+        let (observations, step) = py
+            .detach(|| {
+                let mut observations = vec![0; env.observations_size()];
+                env.step(actions.actions(), &mut observations).map(|step| (observations, step))
+            })
+            .or_raise()?;
         let infos = info_dict(py, step.infos)?;
         if !step.finals.is_empty() {
             let numpy = py.import("numpy")?;
@@ -140,7 +128,8 @@ impl PyVecEnv {
             let mut present = vec![false; self.n_envs];
             for (env, observation) in step.finals {
                 present[env] = true;
-                finals.set_item(env, hand_over(py, observation, &self.configured.spec().observation.shape)?)?;
+                finals
+                    .set_item(env, hand_over(py, observation, &self.configured.spec().observation.shape)?)?;
             }
             infos.set_item("final_obs", finals)?;
             infos.set_item("final_info", info_dict(py, step.final_infos)?)?;
@@ -150,7 +139,10 @@ impl PyVecEnv {
         let rewards = PyArray1::from_vec(py, step.rewards).into_any();
         let terminated = PyArray1::from_vec(py, step.terminated).into_any();
         let truncated = PyArray1::from_vec(py, step.truncated).into_any();
-        PyTuple::new(py, [self.observations(py, observations)?, rewards, terminated, truncated, infos.into_any()])
+        PyTuple::new(
+            py,
+            [self.observations(py, observations)?, rewards, terminated, truncated, infos.into_any()],
+        )
     }
 
     fn observe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -192,7 +184,8 @@ impl PyVecEnv {
     #[pyo3(signature = (i, data, /))]
     fn load(&self, i: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let i = self.index(i)?;
-        let data = data.cast::<PyBytes>().map_err(|_| wrong_type("data", "the bytes that save() returned", data))?;
+        let data =
+            data.cast::<PyBytes>().map_err(|_| wrong_type("data", "the bytes that save() returned", data))?;
         open_mut(&mut self.lock()?)?.load(i, data.as_bytes()).or_raise()
     }
 
@@ -218,7 +211,10 @@ impl PyVecEnv {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let game = self.game.bind(py).repr()?;
-        Ok(format!("VecEnv({game}, n_envs={}, n_threads={}, autoreset={:?})", self.n_envs, self.n_threads, self.autoreset))
+        Ok(format!(
+            "VecEnv({game}, n_envs={}, n_threads={}, autoreset={:?})",
+            self.n_envs, self.n_threads, self.autoreset
+        ))
     }
 }
 
@@ -228,7 +224,9 @@ impl PyVecEnv {
             Ok(guard) => Ok(guard),
             Err(TryLockError::WouldBlock) => Err(runtime_error("this VecEnv is in use by another thread")),
             // A panic inside is a defect; the worlds may be anywhere.
-            Err(TryLockError::Poisoned(_)) => Err(runtime_error("this VecEnv is broken by an earlier internal error")),
+            Err(TryLockError::Poisoned(_)) => {
+                Err(runtime_error("this VecEnv is broken by an earlier internal error"))
+            }
         }
     }
 
@@ -245,35 +243,14 @@ impl PyVecEnv {
     /// One seed per environment: an integer `s` means `s + i`.
     fn reset_seeds(&self, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Option<Seed>>> {
         let Some(given) = given else { return Ok(vec![None; self.n_envs]) };
-        if given.is_instance_of::<PyString>() || given.is_instance_of::<PyInt>() || given.try_iter().is_err() {
+        if given.is_instance_of::<PyString>() || given.is_instance_of::<PyInt>() || given.try_iter().is_err()
+        {
             let first = seed("seed", given)?;
-            return Ok(first.map_or_else(|| vec![None; self.n_envs], |first| consecutive_seeds(&first, self.n_envs)));
+            return Ok(
+                first.map_or_else(|| vec![None; self.n_envs], |first| consecutive_seeds(&first, self.n_envs))
+            );
         }
         given.try_iter()?.enumerate().map(|(env, item)| seed(&format!("seed[{env}]"), &item?)).collect()
-    }
-
-    /// The reset flags and the mask out of the options.
-    fn reset_options(&self, options: Option<&Bound<'_, PyDict>>) -> PyResult<(Vec<bool>, Option<Vec<bool>>)> {
-        let spec = self.configured.spec();
-        let (mut flags, mut mask) = (spec.default_flags(), None);
-        for (key, value) in options.into_iter().flatten() {
-            if key.eq("reset_mask")? {
-                let items = value.try_iter().map_err(|_| wrong_type("reset_mask", "an array of bool", &value))?;
-                let read = |item: PyResult<Bound<'_, PyAny>>| {
-                    let item = item?;
-                    item.extract::<bool>().map_err(|_| wrong_type("reset_mask", "an array of bool", &item))
-                };
-                mask = Some(items.map(read).collect::<PyResult<_>>()?);
-                continue;
-            }
-            let mut names = spec.reset_flags.iter().map(|flag| flag.name);
-            let Some(at) = names.position(|name| key.eq(name).unwrap_or(false)) else {
-                let names: Vec<_> = spec.reset_flags.iter().map(|flag| flag.name).chain(["reset_mask"]).collect();
-                return Err(wrong_value("a key of options", &names.join(" or "), &key));
-            };
-            flags[at] = value.extract::<bool>().map_err(|_| wrong_type(&shown(&key), "a bool", &value))?;
-        }
-        Ok((flags, mask))
     }
 }
 
@@ -289,7 +266,10 @@ fn autoreset_mode(given: Option<&Bound<'_, PyAny>>) -> PyResult<(&'static str, A
     let Some(given) = given else { return Ok(AUTORESET[0]) };
     let mode = given.extract::<String>().map_err(|_| wrong_type("autoreset", "a str", given))?;
     let allowed = || AUTORESET.map(|(name, _)| format!("{name:?}")).join(" or ");
-    AUTORESET.into_iter().find(|(name, _)| *name == mode).ok_or_else(|| wrong_value("autoreset", &allowed(), given))
+    AUTORESET
+        .into_iter()
+        .find(|(name, _)| *name == mode)
+        .ok_or_else(|| wrong_value("autoreset", &allowed(), given))
 }
 
 /// Gymnasium's dictionary of arrays, `_name` marking the environments that report `name`.
