@@ -1,8 +1,8 @@
 """Records episodes and tracks of Gymnasium's CarRacing-v3 as golden files for the Rust tests.
 
 Run with `gymnasium[box2d]==1.4.0` installed: `python scripts/make_golden.py`. An episode file holds the actions, so
-that it can be driven again without Python, and every `EVERY` steps a hash over *all* numbers of all steps so far (see `row`), with a
-few of them in clear to see where a difference begins. The tests hash the same numbers.
+that it can be driven again without Python, and every `EVERY` steps a hash over *all* numbers of all steps so far
+(see `row`), with a few of them in clear to see where a difference begins. The tests hash the same numbers.
 """
 
 import math
@@ -32,23 +32,22 @@ class Hash:
         self.value = 0xCBF29CE484222325
 
     def feed(self, data: bytes) -> None:
+        """Takes more bytes in."""
         for byte in data:
             self.value = (self.value ^ byte) * 0x100000001B3 % 2**64
 
 
-def environment(**options: bool) -> CarRacing:
-    """The reference without its drawing, which the state does not depend on, and with its attempts at a track counted."""
-    env = CarRacing(**options)
-    env._render = lambda mode: None
-    create_track = env._create_track
+class Reference(CarRacing):
+    """CarRacing without its drawing, which moves nothing, and with its attempts at a track counted."""
 
-    def counted() -> bool:
-        env.attempts += 1
-        return create_track()
+    attempts = 0
 
-    env._create_track = counted
-    env.attempts = 0
-    return env
+    def _render(self, mode: str) -> None:
+        """Draws nothing."""
+
+    def _create_track(self) -> bool:
+        self.attempts += 1
+        return super()._create_track()
 
 
 def row(env: CarRacing, reward: float, end: float) -> list[float]:
@@ -67,9 +66,9 @@ def row(env: CarRacing, reward: float, end: float) -> list[float]:
     return [float(number) for number in numbers]
 
 
-def record(name: str, seed: int, driver: Driver, steps: int, resets: int = 1, randomize: bool = False) -> None:
+def record(name: str, seed: int, driver: Driver, steps: int, *, resets: int = 1, randomize: bool = False) -> None:
     """Writes one episode: the last of `resets` resets, of which only the first is seeded."""
-    env = environment(domain_randomize=randomize)
+    env = Reference(domain_randomize=randomize)
     for index in range(resets):
         env.reset(seed=seed if index == 0 else None)
     lines = [f"seed {seed}", f"resets {resets}", f"randomize {str(randomize).lower()}"]
@@ -96,14 +95,14 @@ def record(name: str, seed: int, driver: Driver, steps: int, resets: int = 1, ra
 
 def fixed(plan: Callable[[int], Control]) -> Driver:
     """A driver who does not look."""
-    return lambda env, step: plan(step)
+    return lambda _env, step: plan(step)
 
 
 def drawn(seed: int, hold: int, draw: Callable[[np.random.Generator], Control]) -> Driver:
     """A driver who draws a control every `hold` steps."""
     rng, held = np.random.default_rng(seed), [NOBODY]
 
-    def drive(env: CarRacing, step: int) -> Control:
+    def drive(_env: CarRacing, step: int) -> Control:
         if step % hold == 0:
             held[0] = draw(rng)
         return held[0]
@@ -143,21 +142,22 @@ DISCRETE = [(0.0, 0.0, 0.0), (0.6, 0.0, 0.0), (-0.6, 0.0, 0.0), (0.0, 0.2, 0.0),
 
 
 def record_episodes() -> None:
+    """Writes every episode file."""
     record("held", 3, drawn(1003, 15, uniform), 1000)
     record("skids", 5, follower(60, 2, slide_every=160), 1000)
     record("discrete", 8, drawn(1008, 8, lambda rng: DISCRETE[rng.choice(5, p=[0.1, 0.2, 0.2, 0.45, 0.05])]), 1000)
     record("lap", 1, follower(45, 4), 2500)
     record("asleep", 4, fixed(lambda step: (0.0, 1.0, 0.0) if step < 25 else (0.0, 0.0, 0.8)), 250)
-    record("off_playfield", 0, fixed(lambda step: (0.0, 0.3, 0.0)), 350)
+    record("off_playfield", 0, fixed(lambda _step: (0.0, 0.3, 0.0)), 350)
     record("wild", 6, drawn(1006, 10, lambda rng: tuple(float(x) for x in rng.normal(0, 2, 3))), 500)
     record("unseeded", 2**64, follower(60, 5), 200, resets=3)
     record("randomized", 2**128 + 1, follower(60, 5), 200, resets=2, randomize=True)
 
 
 def tracks() -> Iterator[str]:
-    """A line per track: seed, reset, attempts, tiles, and a hash of the rounded corners of tiles and of which have kerbs."""
+    """Yields a line per track: seed, reset, attempts, tiles, and a hash of tiles' corners in float32 and of kerbs."""
     for seed in [*range(40), 2**31, 2**32, 2**63, 2**64, 2**128]:
-        env = environment(domain_randomize=seed % 2 == 1)
+        env = Reference(domain_randomize=seed % 2 == 1)
         for reset in range(2):
             env.attempts = 0
             env.reset(seed=seed if reset == 0 else None)

@@ -1,10 +1,10 @@
 //! One source for one world and for several: arithmetic over one `f32` or over a [`Pack`] of them.
 //!
-//! 1. Every operation is the IEEE one, applied per lane: a lane of a pack gets the bits it would get alone. Nothing is
-//!    fused, reassociated or approximated.
+//! 1. Every operation is the IEEE one, applied per lane: a lane of a pack gets the bits it would get alone.
+//!    Nothing is fused, reassociated or approximated.
 //! 2. Branches become masks: compute both sides, then [`Lanes::select`].
-//! 3. A pack is a plain array and the loops below are left to the vectoriser. Intrinsics were tried and gained a fifth at
-//!    the widest vectors, for a second copy of everything.
+//! 3. A pack is a plain array and the loops below are left to the vectoriser: intrinsics would need a second
+//!    copy of everything for every width.
 
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
@@ -82,13 +82,15 @@ pub trait Lanes: Number + Div<Output = Self> {
         other.le(self)
     }
 
-    /// `self` where it is less than `other`, else `other` (also when unordered), as x86's `minps` and Box2D's `b2Min`.
+    /// `self` where it is less than `other`, else `other` (also when unordered), as x86's `minps` and Box2D's
+    /// `b2Min`.
     #[inline(always)]
     fn min(self, other: Self) -> Self {
         Self::select(self.lt(other), self, other)
     }
 
-    /// `self` where it is greater than `other`, else `other` (also when unordered), as x86's `maxps` and Box2D's `b2Max`.
+    /// `self` where it is greater than `other`, else `other` (also when unordered), as x86's `maxps` and
+    /// Box2D's `b2Max`.
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         Self::select(self.gt(other), self, other)

@@ -1,6 +1,7 @@
 //! Vectors, rotations, boxes, exact trigonometry and lanes.
 //!
-//! Everything is generic over the number, so that the same source runs on one `f32` or on a [`lanes::Pack`] of them.
+//! Everything is generic over the number, so that the same source runs on one `f32` or on a [`lanes::Pack`]
+//! of them.
 
 pub mod lanes;
 mod rotation;

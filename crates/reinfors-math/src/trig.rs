@@ -1,11 +1,13 @@
-//! Trigonometry whose results do not depend on the machine: no function here calls the system's mathematical library.
+//! Trigonometry whose results do not depend on the machine: no function here calls the system's mathematical
+//! library.
 //!
-//! 1. [`sin_cos`] (single precision) returns, for every finite argument, the bits of `sinf` and `cosf` of glibc 2.28 or
-//!    newer on a processor with fused multiply-add, which is what the reference runs on. Like glibc it evaluates the
-//!    short polynomials of ARM's optimised routines in double precision. The fused steps are spelled
-//!    `f64::mul_add`, which is exactly rounded everywhere: in hardware where the target has it, in software elsewhere.
-//! 2. The double precision functions are those of the `libm` crate: errors below one unit in the last place, the same bits
-//!    on every machine, but in about one argument of a thousand not glibc's last bit.
+//! 1. [`sin_cos`] (single precision) returns, for every finite argument, the bits of `sinf` and `cosf` of
+//!    glibc 2.28 or newer on a processor with fused multiply-add, which is what the reference runs on. Like
+//!    glibc it evaluates the short polynomials of ARM's optimised routines in double precision. The fused
+//!    steps are spelled `f64::mul_add`, which is exactly rounded everywhere: in hardware where the target has
+//!    it, in software elsewhere.
+//! 2. The double precision functions are those of the `libm` crate: errors below one unit in the last place,
+//!    the same bits on every machine, but not always glibc's last bit.
 
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
@@ -111,7 +113,8 @@ fn reduce_large(angle: f32) -> (i32, f64) {
     const RADIANS_PER_UNIT: f64 = FRAC_PI_2 / (1_u64 << 62) as f64;
     let bits = angle.to_bits();
     let mantissa = (bits & 0x00FF_FFFF | 0x0080_0000) << ((bits >> 23) & 7);
-    // 192 bits of two over pi from the byte that the exponent points at; bits above the quadrant drop out of the product.
+    // 192 bits of two over pi from the byte that the exponent points at; bits above the quadrant drop out of
+    // the product.
     let start = ((bits >> 26) & 15) as usize;
     let word = |at: usize| TWO_OVER_PI.get_word(start + at);
     let high = u64::from(mantissa.wrapping_mul(word(0)));

@@ -1,4 +1,5 @@
-//! Plane vectors over any number. Products are written out in Box2D's order, because the order decides the rounding.
+//! Plane vectors over any number. Products are written out in Box2D's order, because the order decides the
+//! rounding.
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
@@ -47,7 +48,8 @@ impl<T: Number> Vec2<T> {
         self.x * other.y - self.y * other.x
     }
 
-    /// The velocity, at arm `self`, of a body that turns at `rate`: the cross product of a vertical vector and this one.
+    /// The velocity, at arm `self`, of a body that turns at `rate`: the cross product of a vertical vector
+    /// and this one.
     #[inline(always)]
     pub fn swept_by(self, rate: T) -> Self {
         Self::new(-rate * self.y, rate * self.x)

@@ -18,8 +18,8 @@ pub struct MassData {
 }
 
 impl MassData {
-    /// The mass data of a body made of `(polygon, density)` fixtures in the order of their creation. The sums run from the
-    /// newest to the oldest, as `b2Body::ResetMassData` walks its list.
+    /// The mass data of a body made of `(polygon, density)` fixtures in the order of their creation. The sums
+    /// run from the newest to the oldest, as `b2Body::ResetMassData` walks its list.
     pub fn of_fixtures(fixtures: &[(&Polygon, f32)]) -> Self {
         let (mut mass, mut inertia, mut center) = (0.0_f32, 0.0_f32, Vec2::ZERO);
         for (polygon, density) in fixtures.iter().rev() {

@@ -1,4 +1,5 @@
-//! Whether shapes touch. One question per file: the exact distance, and the overlap that is decided cheaply where it is clear.
+//! Whether shapes touch. One question per file: the exact distance, and the overlap that is decided cheaply
+//! where it is clear.
 
 mod distance;
 mod overlap;

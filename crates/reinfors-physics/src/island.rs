@@ -1,9 +1,11 @@
 //! An island: bodies tied by joints, advanced together as `b2Island::Solve` does.
 //!
-//! 1. Order is everything: integrate velocities, prepare, warm start, velocity iterations, integrate positions, position
-//!    iterations, transforms, sleep; and within each phase the joints in the order in which Box2D's island holds them.
+//! 1. Order is everything: integrate velocities, prepare, warm start, velocity iterations, integrate
+//!    positions, position iterations, transforms, sleep; and within each phase the joints in the order in
+//!    which Box2D's island holds them.
 //! 2. Written once over lanes. Lanes do not see each other: each gets the bits it would get alone.
-//! 3. Velocity iterations stop as soon as the rest is known to repeat (see `velocity.rs`); that changes no bit.
+//! 3. Velocity iterations stop as soon as the rest is known to repeat (see `velocity.rs`); that changes no
+//!    bit.
 //!
 //! Contacts with response, damping and gravity scales are left out: no game here needs them.
 
@@ -46,8 +48,8 @@ pub struct TimeStep {
     pub velocity_iterations: usize,
     /// Most position iterations.
     pub position_iterations: usize,
-    /// Whether to replace velocity iterations that are known to repeat by their known result. The bits are the same; only a
-    /// proof of that has a use for `false`.
+    /// Whether to replace velocity iterations that are known to repeat by their known result. The bits are
+    /// the same; only a proof of that has a use for `false`.
     pub stop_when_settled: bool,
 }
 
@@ -62,7 +64,8 @@ pub struct Island<L: Lanes, const B: usize, const J: usize> {
     pub bodies: [Body<L>; B],
     /// The joints.
     pub joints: [Revolute<L>; J],
-    /// Lanes that the last step put to sleep. Applying a force or setting a motor wakes them, which is the caller's to say.
+    /// Lanes that the last step put to sleep. Applying a force or setting a motor wakes them, which is the
+    /// caller's to say.
     pub asleep: L::Mask,
 }
 

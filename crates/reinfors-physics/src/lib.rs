@@ -1,7 +1,9 @@
-//! Rigid bodies of the plane, exact to Box2D 2.3 as built for x86-64: the same single precision operations in the same order.
+//! Rigid bodies of the plane, exact to Box2D 2.3 as built for x86-64: the same single precision operations in
+//! the same order.
 //!
-//! A game states its bodies and joints as an [`Island`](island::Island) and finds its overlaps with [`collide`]; the solver
-//! is written once over lanes, so one island or a pack of them run from the same source to the same bits.
+//! A game states its bodies and joints as an [`Island`](island::Island) and finds its overlaps with
+//! [`collide`]; the solver is written once over lanes, so one island or a pack of them run from the same
+//! source to the same bits.
 
 pub mod body;
 pub mod collide;

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::car::{Car, HULL_PARTS, WHEELS};
 use super::track::Track;
 
+/// Room for more tiles than a car touches, so that lists do not grow while it drives.
+const USUAL_TOUCHES: usize = 32;
+
 /// A tile and the parts of the car that touch it, as [`Car::touching_parts`] numbers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Touch {
@@ -66,6 +69,9 @@ impl Contacts {
     pub fn update(&mut self, car: &Car, track: &Track, mut repaint: impl FnMut(usize)) -> Visits {
         std::mem::swap(&mut self.touches, &mut self.previous);
         self.touches.clear();
+        for list in [&mut self.touches, &mut self.previous] {
+            list.reserve(USUAL_TOUCHES.saturating_sub(list.len()));
+        }
         for (tile, polygon) in track.tiles().near(car.hull().transform.position) {
             let parts = car.touching_parts(polygon);
             if parts != 0 {

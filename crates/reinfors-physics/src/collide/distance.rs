@@ -1,7 +1,8 @@
 //! The distance between two polygons by the algorithm of Gilbert, Johnson and Keerthi: Box2D's `b2Distance`.
 //!
-//! Box2D calls two sensors touching if this distance, less both skins, is below ten epsilons. Single precision makes the
-//! answer depend on every operation, so the simplex is walked exactly as Box2D walks it, from vertex 0 of both.
+//! Box2D calls two sensors touching if this distance, less both skins, is below ten epsilons. Single
+//! precision makes the answer depend on every operation, so the simplex is walked exactly as Box2D walks it,
+//! from vertex 0 of both.
 
 use reinfors_math::{Transform, Vec2};
 
@@ -29,7 +30,8 @@ struct Simplex {
     count: usize,
 }
 
-/// Whether polygon `a` at `transform_a` and polygon `b` at `transform_b` touch, skins included (`b2TestOverlap`).
+/// Whether polygon `a` at `transform_a` and polygon `b` at `transform_b` touch, skins included
+/// (`b2TestOverlap`).
 pub fn overlaps_by_distance(
     a: &Polygon,
     transform_a: &Transform,
@@ -121,8 +123,8 @@ impl Simplex {
         self.keep_edge(0, 1, towards_first, towards_second);
     }
 
-    /// `b2Simplex::Solve3`: which of the seven regions of the triangle is closest to the origin. `dij_k` is the weight of
-    /// vertex `k` on edge `ij`, `inside_k` its weight in the whole triangle.
+    /// `b2Simplex::Solve3`: which of the seven regions of the triangle is closest to the origin. `dij_k` is
+    /// the weight of vertex `k` on edge `ij`, `inside_k` its weight in the whole triangle.
     fn reduce_triangle(&mut self) {
         let [w1, w2, w3] = self.vertices.map(|vertex| vertex.difference);
         let (edge12, edge13, edge23) = (w2 - w1, w3 - w1, w3 - w2);
@@ -174,7 +176,7 @@ impl Simplex {
             _ => return true,
         };
         let distance = gap.length_squared().sqrt();
-        let beyond_skins = if distance > SKINS && distance > f32::EPSILON { distance - SKINS } else { 0.0 };
+        let beyond_skins = if distance > SKINS { distance - SKINS } else { 0.0 };
         beyond_skins < 10.0 * f32::EPSILON
     }
 }

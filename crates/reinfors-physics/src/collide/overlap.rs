@@ -1,8 +1,9 @@
 //! The overlap of two polygons, decided by inexpensive bounds where they leave no doubt and by [the exact
 //! distance](super::overlaps_by_distance) where they do.
 //!
-//! The bounds are conservative: rounding moves a gap by less than 1e-4 at the coordinates of a world some hundred metres
-//! wide, while the margins below leave 1e-3. They never contradict the exact decision, they only save it, nearly always.
+//! The bounds are conservative: rounding moves a gap by less than 1e-4 at the coordinates of a world some
+//! hundred metres wide, while the margins below leave 1e-3. They never contradict the exact decision, they
+//! only save it, nearly always.
 
 use reinfors_math::{Transform, Vec2};
 
@@ -42,15 +43,16 @@ impl Convex {
     }
 }
 
-/// How far `point` lies outside the polygon, measured along edge normals: at most the distance; negative inside.
+/// How far `point` lies outside the polygon, measured along edge normals: at most the distance; negative
+/// inside.
 #[inline(always)]
 pub fn signed_gap(polygon: &Polygon, point: Vec2) -> f32 {
     let sides = polygon.normals().iter().zip(polygon.vertices());
     sides.fold(f32::NEG_INFINITY, |gap, (normal, &vertex)| gap.max(normal.dot(point - vertex)))
 }
 
-/// Whether a polygon that lies in the world touches `shape` at `transform`, skins included. The same answer as
-/// [`overlaps_by_distance`].
+/// Whether a polygon that lies in the world touches `shape` at `transform`, skins included. The same answer
+/// as [`overlaps_by_distance`].
 #[inline(always)]
 pub fn touches(fixed: &Polygon, shape: &Convex, transform: &Transform) -> bool {
     let center_gap = signed_gap(fixed, transform.apply(shape.center));
@@ -67,7 +69,8 @@ pub fn touches(fixed: &Polygon, shape: &Convex, transform: &Transform) -> bool {
     gap < DEEP || overlaps_by_distance(fixed, &Transform::IDENTITY, &shape.polygon, transform)
 }
 
-/// The widest gap between two polygons over all edge normals: at most their distance; negative if they overlap.
+/// The widest gap between two polygons over all edge normals: at most their distance; negative if they
+/// overlap.
 fn separation(a: &Polygon, b: &Polygon) -> f32 {
     let widest = |of: &Polygon, other: &Polygon| {
         of.normals().iter().zip(of.vertices()).fold(f32::NEG_INFINITY, |widest, (normal, &vertex)| {

@@ -31,8 +31,8 @@ impl<L: Lanes, const B: usize, const J: usize> Island<L, B, J> {
         }
     }
 
-    /// Corrects the joints until all errors of a lane are within the slop, at least once and at most `iterations` times.
-    /// Returns the lanes in which they were.
+    /// Corrects the joints until all errors of a lane are within the slop, at least once and at most
+    /// `iterations` times. Returns the lanes in which they were.
     pub(super) fn solve_positions<W: Wiring<J>>(
         &mut self,
         def: &IslandDef<B, J>,
@@ -62,7 +62,8 @@ impl<L: Lanes, const B: usize, const J: usize> Island<L, B, J> {
         !open
     }
 
-    /// Counts how long the bodies have been still, and stops them where that is long enough and the joints are `solved`.
+    /// Counts how long the bodies have been still, and stops them where that is long enough and the joints
+    /// are `solved`.
     pub(super) fn fall_asleep(&mut self, solved: L::Mask, dt: f32) {
         let mut least = L::splat(f32::MAX);
         for body in &mut self.bodies {
@@ -107,7 +108,8 @@ impl<L: Lanes> Body<L> {
         self.transform.position = self.placement.center - self.transform.rotation.rotate(mass.local_center);
     }
 
-    /// Advances the clock of a still body, or starts it anew. Returns the lesser of `least` and the clock; a moving body makes it 0.
+    /// Advances the clock of a still body, or starts it anew. Returns the lesser of `least` and the clock; a
+    /// moving body makes it 0.
     #[inline(always)]
     fn count_still_time(&mut self, least: L, dt: L) -> L {
         let zero = L::splat(0.0);

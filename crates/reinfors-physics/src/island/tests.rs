@@ -1,4 +1,5 @@
-//! A cart of a hull and two wheels on motors, pushed about at random: lanes and the early end must not change a bit.
+//! A cart of a hull and two wheels on motors, pushed about at random: lanes and the early end must not change
+//! a bit.
 
 use reinfors_math::Vec2;
 use reinfors_math::lanes::{Lanes, Mask, Pack};

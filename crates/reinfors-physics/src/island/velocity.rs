@@ -1,10 +1,11 @@
 //! The velocity phase of an island, and how it ends early without changing a bit.
 //!
-//! Box2D runs a fixed number of iterations, 180 for the games here, although most of the time the sixth already changes nothing
-//! that feeds back. What feeds back into the next iteration is the velocities and the impulses of motors and
-//! limits. Once their bits repeat, with period one or two, every later iteration repeats too. The impulses that hold the
-//! points together do not feed back, but each iteration adds to them what it added one period ago, and they warm start the next
-//! step: so these additions, and nothing else, are replayed one by one.
+//! Box2D runs a fixed number of iterations, 180 for the games here, although most of the time the sixth
+//! already changes nothing that feeds back. What feeds back into the next iteration is the velocities and the
+//! impulses of motors and limits. Once their bits repeat, with period one or two, every later iteration
+//! repeats too. The impulses that hold the points together do not feed back, but each iteration adds to them
+//! what it added one period ago, and they warm start the next step: so these additions, and nothing else, are
+//! replayed one by one.
 
 use reinfors_math::Vec2;
 use reinfors_math::lanes::{Lanes, Mask};

@@ -1,8 +1,9 @@
 //! The revolute joint with motor and limits: Box2D's `b2RevoluteJoint`.
 //!
-//! Two points, one on each body, are held together; the angle between the bodies is driven by a motor of bounded torque and
-//! kept within limits. The notation is Box2D's: `K` is the effective mass, `C` the position error, `Cdot` the velocity error.
-//! Motor and limits are always on: a motor without torque and limits out of reach are no motor and no limits.
+//! Two points, one on each body, are held together; the angle between the bodies is driven by a motor of
+//! bounded torque and kept within limits. The notation is Box2D's: `K` is the effective mass, `C` the
+//! position error, `Cdot` the velocity error. Motor and limits are always on: a motor without torque and
+//! limits out of reach are no motor and no limits.
 
 use reinfors_math::lanes::{Lanes, Mask};
 use reinfors_math::{Rotation, Vec2};
@@ -106,8 +107,8 @@ pub(crate) type Pair<'a, L> = (&'a mut Velocity<L>, &'a mut Velocity<L>);
 pub(crate) type Masses<L> = (MassLanes<L>, MassLanes<L>);
 
 impl<L: Lanes> Revolute<L> {
-    /// Fixes arms, effective mass and limit state for a step of `dt` seconds (`InitVelocityConstraints`). A limit impulse
-    /// survives only while the same limit stays active.
+    /// Fixes arms, effective mass and limit state for a step of `dt` seconds (`InitVelocityConstraints`). A
+    /// limit impulse survives only while the same limit stays active.
     #[inline(always)]
     pub(crate) fn prepare(
         &mut self,
@@ -210,8 +211,8 @@ impl<L: Lanes> Revolute<L> {
         b.angular = b.angular + i_b * added;
     }
 
-    /// The impulse of point and limit together, for lanes at a limit: where the limit would pull, it is released and the point
-    /// is solved without it.
+    /// The impulse of point and limit together, for lanes at a limit: where the limit would pull, it is
+    /// released and the point is solved without it.
     #[inline(always)]
     fn solve_limit(&mut self, p: &Prepared<L>, error: Vec2<L>, spin_error: L) -> (Vec2<L>, L) {
         let zero = L::splat(0.0);
@@ -227,8 +228,8 @@ impl<L: Lanes> Revolute<L> {
         (impulse, added)
     }
 
-    /// One position iteration (`SolvePositionConstraints`) in the lanes `open`. Returns the lanes whose error was within the
-    /// slop before the correction.
+    /// One position iteration (`SolvePositionConstraints`) in the lanes `open`. Returns the lanes whose error
+    /// was within the slop before the correction.
     #[inline(always)]
     pub(crate) fn solve_position(
         &self,
@@ -259,7 +260,8 @@ impl<L: Lanes> Revolute<L> {
         within_slop
     }
 
-    /// Turns both bodies back towards the allowed range, in lanes at a limit. Returns the angles and the error before.
+    /// Turns both bodies back towards the allowed range, in lanes at a limit. Returns the angles and the
+    /// error before.
     #[inline(always)]
     fn push_from_limit(&self, def: &RevoluteDef, i_a: L, i_b: L, (a, b): (L, L)) -> (L, L, L) {
         let zero = L::splat(0.0);

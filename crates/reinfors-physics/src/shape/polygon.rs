@@ -1,7 +1,7 @@
 //! Convex polygons: Box2D's `b2PolygonShape`.
 //!
-//! The order of the vertices is part of the result. Box2D wraps the given points starting from the right-most one, and both
-//! the sums of the mass properties and the distance query start at vertex 0.
+//! The order of the vertices is part of the result. Box2D wraps the given points starting from the right-most
+//! one, and both the sums of the mass properties and the distance query start at vertex 0.
 
 use reinfors_math::{Transform, Vec2};
 
@@ -116,7 +116,8 @@ fn rightmost(points: &[Vec2]) -> usize {
     found
 }
 
-/// The point that has every other one on its left, seen from `current`; the farthest of them if there are several.
+/// The point that has every other one on its left, seen from `current`; the farthest of them if there are
+/// several.
 fn next_on_hull(points: &[Vec2], current: usize) -> usize {
     let mut next = 0;
     for (index, &point) in points.iter().enumerate().skip(1) {
