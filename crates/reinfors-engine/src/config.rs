@@ -178,50 +178,34 @@ impl ResolvedConfig {
 
     /// The first setting in which `other` differs, with both values; threads do not count.
     pub(crate) fn difference(&self, other: &Self) -> Option<String> {
-        let differs = |name: &str, here: String, there: String| {
-            (here != there).then(|| format!("its {name} is {there}, this engine's is {here}"))
+        let (here, there) = (self.settings(), other.settings());
+        let value = |settings: &[(String, String)], name: &str| {
+            let found = settings.iter().find(|(key, _)| key == name);
+            found.map_or_else(|| "missing".to_owned(), |(_, value)| value.clone())
         };
-        differs("game", self.game.clone(), other.game.clone())
-            .or_else(|| {
-                let text = |options: &[(String, OptionValue)], name: &str| {
-                    let found = options.iter().find(|(key, _)| key == name);
-                    found.map_or_else(|| "not there".to_owned(), |(_, value)| value.to_string())
-                };
-                let names = self.options.iter().chain(&other.options).map(|(name, _)| name);
-                names
-                    .map(|name| {
-                        differs(
-                            &format!("option {name}"),
-                            text(&self.options, name),
-                            text(&other.options, name),
-                        )
-                    })
-                    .find_map(|difference| difference)
-            })
-            .or_else(|| {
-                let text = |reward: &[(String, f64)], name: &str| {
-                    let found = reward.iter().find(|(key, _)| key == name);
-                    found.map_or_else(|| "not there".to_owned(), |(_, weight)| format!("{weight:?}"))
-                };
-                let names = self.reward.iter().chain(&other.reward).map(|(name, _)| name);
-                names
-                    .map(|name| {
-                        differs(
-                            &format!("reward {name}"),
-                            text(&self.reward, name),
-                            text(&other.reward, name),
-                        )
-                    })
-                    .find_map(|difference| difference)
-            })
-            .or_else(|| differs("policy", format!("{:?}", self.policy), format!("{:?}", other.policy)))
-            .or_else(|| {
-                let (Learner::Ppo { gamma, lam }, Learner::Ppo { gamma: other_gamma, lam: other_lam }) =
-                    (self.learner, other.learner);
-                differs("gamma", format!("{gamma:?}"), format!("{other_gamma:?}"))
-                    .or_else(|| differs("lam", format!("{lam:?}"), format!("{other_lam:?}")))
-            })
-            .or_else(|| differs("n_games", self.n_games.to_string(), other.n_games.to_string()))
-            .or_else(|| differs("seed", self.seed.to_string(), other.seed.to_string()))
+        let mut names = here.iter().chain(&there).map(|(name, _)| name);
+        let name = names.find(|name| value(&here, name) != value(&there, name))?;
+        Some(format!("its {name} is {}, this engine's is {}", value(&there, name), value(&here, name)))
+    }
+
+    /// Every setting that a record depends on, by name, in words.
+    fn settings(&self) -> Vec<(String, String)> {
+        let Policy::Ppo { head } = self.policy;
+        let Learner::Ppo { gamma, lam } = self.learner;
+        let mut settings = vec![("game".to_owned(), self.game.clone())];
+        settings
+            .extend(self.options.iter().map(|(name, value)| (format!("option {name}"), value.to_string())));
+        settings.extend(
+            self.reward.iter().map(|(name, weight)| (format!("reward {name}"), format!("{weight:?}"))),
+        );
+        let others = [
+            ("head", head.map_or("None", HeadKind::name).to_owned()),
+            ("gamma", format!("{gamma:?}")),
+            ("lam", format!("{lam:?}")),
+            ("n_games", self.n_games.to_string()),
+            ("seed", self.seed.to_string()),
+        ];
+        settings.extend(others.map(|(name, value)| (name.to_owned(), value)));
+        settings
     }
 }

@@ -254,7 +254,9 @@ impl Engine {
         let version = || self.version();
         let window = games.window(n_steps, &mut Outside { infer, version: &version, is_cancelled })?;
         let Learner::Ppo { gamma, lam } = self.shared.learner;
-        Ok(PpoBatch::new(window, gamma, lam))
+        let batch = PpoBatch::new(window, gamma, lam);
+        games.rest();
+        Ok(batch)
     }
 
     /// Takes the games out of the seat, waiting only for a stream that is already leaving.

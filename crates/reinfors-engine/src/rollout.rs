@@ -135,11 +135,15 @@ impl Rollout {
             self.rollback()?;
             return Err(error);
         }
-        self.idle_since = Some(Instant::now());
         timing.total = timing.wait + start.elapsed();
         window.telemetry = self.telemetry(&mut timing, n_steps);
         self.windows += 1;
         Ok(window)
+    }
+
+    /// Notes that the games stand still from now on.
+    pub fn rest(&mut self) {
+        self.idle_since = Some(Instant::now());
     }
 
     /// Remembers games and slots, for [`Rollout::rollback`].

@@ -26,9 +26,9 @@ pub struct Seconds {
     pub render: f64,
     /// Inside `infer`.
     pub infer: f64,
-    /// Between the end of the last window and the start of this one: the games stood still.
+    /// Between the last batch and the start of this window: the games stood still.
     pub wait: f64,
-    /// From the end of the last window to the end of this one, everything included.
+    /// Waiting for and filling this window, everything included.
     pub total: f64,
 }
 
