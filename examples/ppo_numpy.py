@@ -169,25 +169,26 @@ class Learner:
 
 
 def film(game: rf.games.Game, learner: Learner, folder: Path, steps: int = 400) -> None:
-    """Drives one episode with the learner's policy; leaves a GIF of it and a picture of its last moment."""
+    """Drives one episode with the learner's policy; leaves a GIF of it and a sheet of six moments."""
     env = rf.VecEnv(game, n_envs=1, n_threads=1, seed=7)
     obs, _ = env.reset()
     frames = []
     for step in range(steps):
         params, _ = learner.infer(obs)
-        if params.shape[1] == 5:
+        if game.n_actions:
             p = np.exp(params[0] - params[0].max())
-            actions = np.array([learner.rng.choice(5, p=p / p.sum())])
+            actions = learner.rng.choice(game.n_actions, size=1, p=p / p.sum())
         else:
-            actions = np.clip(params[:, :3], [-1, 0, 0], 1).astype(np.float32)
+            actions = params[:, :3]  # the mean; the game clips it to its bounds
         obs, _, terminated, _, _ = env.step(actions)
         if step % 2 == 0:
-            frames.append(Image.fromarray(env.render(0)))
+            frames.append(Image.fromarray(env.render(0)).resize((300, 200)))
         if terminated[0]:
             break
     folder.mkdir(parents=True, exist_ok=True)
-    frames[-1].save(folder / "demo.png")
-    small = [frame.resize((300, 200)).quantize(64) for frame in frames]
+    moments = [np.asarray(frames[i]) for i in np.linspace(0, len(frames) - 1, 6).astype(int)]
+    Image.fromarray(np.vstack([np.hstack(moments[:3]), np.hstack(moments[3:])])).save(folder / "demo.png")
+    small = [frame.quantize(64) for frame in frames]
     small[0].save(folder / "demo.gif", save_all=True, append_images=small[1:], duration=40, loop=0)
 
 

@@ -47,7 +47,7 @@ def test_it_trains_and_leaves_pictures(switches: list[str], tmp_path: Path) -> N
     result = subprocess.run([*command, *switches], capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0, result.stderr
     with Image.open(tmp_path / "demo.png") as picture:
-        assert picture.size == (600, 400)
+        assert picture.size == (900, 400)
         assert len(picture.getcolors(maxcolors=2**24)) > 5
     with Image.open(tmp_path / "demo.gif") as film:
         assert film.n_frames > 20
