@@ -6,10 +6,12 @@
 //! Nothing here knows a game. The reference is pygame-ce 2.5 on x86-64 (SDL_gfx, `smoothscale` in SSE2).
 
 mod axis;
+mod brush;
 mod camera;
 mod clip;
 mod colour;
 mod crossings;
+mod filter;
 mod fringe;
 mod layout;
 mod line;

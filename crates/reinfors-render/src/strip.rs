@@ -8,8 +8,8 @@
 //!
 //! Not done: one buffer for the whole surface. It is simpler, but leaves the cache at each scanline.
 
-use crate::Colour;
 use crate::axis::Axis;
+use crate::{Colour, filter};
 
 /// The index of a column whose pixels differ.
 const MIXED: u8 = u8::MAX;
@@ -184,7 +184,7 @@ impl Strip {
             if index == MIXED {
                 let tap = &self.axis.taps[column];
                 let (&last, whole) = pixels[tap.start..][..tap.len].split_last().expect("a tap owns a pixel");
-                out[column] = self.mixed(column, sum(whole), before, last);
+                out[column] = filter::pixel(tap, self.axis.reciprocal, filter::sum(whole), before, last);
                 before = last;
                 column += 1;
             } else {
@@ -193,51 +193,15 @@ impl Strip {
                 out[column..end].copy_from_slice(&filtered[column..end]);
                 let colour = self.palette[usize::from(index)];
                 if before != colour && column > 0 {
-                    let whole = self.axis.taps[column].len as u16 - 1;
-                    let sum = lanes(colour).map(|value| value * whole);
-                    out[column] = self.mixed(column, sum, before, colour);
+                    let tap = &self.axis.taps[column];
+                    let sum = filter::repeated(colour, tap.len - 1);
+                    out[column] = filter::pixel(tap, self.axis.reciprocal, sum, before, colour);
                 }
                 before = colour;
                 column = end;
             }
         }
     }
-
-    /// One output pixel from the sum of its whole pixels and its two shared ones.
-    #[inline(always)]
-    fn mixed(&self, column: usize, whole: [u16; 4], before: Colour, last: Colour) -> [u8; 4] {
-        let tap = &self.axis.taps[column];
-        let (before, last) = (lanes(before), lanes(last));
-        let mut bytes = [0; 4];
-        for k in 0..4 {
-            let total = whole[k] + high(4 * before[k], tap.lead as u16) + high(4 * last[k], tap.tail as u16);
-            bytes[k] = high(total, self.axis.reciprocal as u16) as u8;
-        }
-        bytes
-    }
-}
-
-/// The upper half of a product: SSE2's `mulhi_epu16`.
-#[inline]
-pub(crate) const fn high(a: u16, b: u16) -> u16 {
-    ((a as u32 * b as u32) >> 16) as u16
-}
-
-#[inline]
-fn lanes(colour: Colour) -> [u16; 4] {
-    let [red, green, blue] = colour.channels();
-    [red.into(), green.into(), blue.into(), 0]
-}
-
-/// The channel sums of pixels: red and blue share a word, two 16-bit halves.
-#[inline]
-fn sum(pixels: &[Colour]) -> [u16; 4] {
-    let (mut red_blue, mut green) = (0, 0);
-    for pixel in pixels {
-        red_blue += pixel.0 & 0x00ff_00ff;
-        green += pixel.0 >> 8 & 0xff;
-    }
-    [red_blue as u16, green as u16, (red_blue >> 16) as u16, 0]
 }
 
 /// The first column from `start` on whose index differs; at least `start + 1`, perhaps in the padding.
