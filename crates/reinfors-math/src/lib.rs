@@ -1,4 +1,4 @@
-//! Vectors, rotations, boxes, exact trigonometry and lanes.
+//! Vectors, rotations, rigid motions, exact trigonometry and lanes.
 //!
 //! Everything is generic over the number, so that the same source runs on one `f32` or on a [`lanes::Pack`]
 //! of them.
