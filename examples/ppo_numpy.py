@@ -228,7 +228,9 @@ def main() -> None:
                 f"reward per 100 steps {100 * batch.rewards.mean():6.1f}, lag {telemetry['lag']['mean']:.0f}"
             )
             if returns := [episode["return"] for episode in telemetry["episodes"]]:
-                progress.console.print(f"{line}, mean return of {len(returns)} episodes {np.mean(returns):.1f}")
+                progress.console.print(
+                    f"{line}, mean return of {len(returns)} episodes {np.mean(returns):.1f}", soft_wrap=True
+                )
             progress.update(bar, completed=elapsed, description=line)
     film(game, learner, options.out)
     print(f"{options.out / 'demo.gif'} and {options.out / 'demo.png'} show what was learnt")

@@ -39,16 +39,21 @@ def code(value: object) -> str:
     return f"`{value!r}`"
 
 
+def random_action(game: rf.games.Game, rng: np.random.Generator) -> np.ndarray:
+    """One action as the only row of an array."""
+    if game.action_low is None or game.action_high is None:
+        return rng.integers(game.n_actions or 1, size=1)
+    return rng.uniform(game.action_low, game.action_high)[np.newaxis]
+
+
 def driven(name: str, steps: int = 75) -> rf.VecEnv:
-    """One environment of the game after some held random actions."""
+    """One environment of the game after some random actions, each held for a while."""
     env = rf.VecEnv(rf.games.make(name), n_envs=1, n_threads=1, seed=4)
     env.reset()
     rng = np.random.default_rng(1)
     for step in range(steps):
         if step % 8 == 0:
-            n_actions = env.game.n_actions
-            bounds = (env.game.action_low, env.game.action_high)
-            action = rng.integers(n_actions, size=1) if n_actions else rng.uniform(*bounds)[None]
+            action = random_action(env.game, rng)
         env.step(action)
     return env
 
@@ -62,10 +67,10 @@ def png(pixels: np.ndarray) -> bytes:
 
 def spaces(game: rf.games.Game) -> str:
     """What the game shows and accepts with its default options."""
-    if game.n_actions:
+    if game.action_names is not None:
         actions = "one integer: " + ", ".join(f"{index} {what}" for index, what in enumerate(game.action_names))
     else:
-        actions = f"{len(game.action_low)} numbers within {game.action_low} and {game.action_high}"
+        actions = f"a vector between {game.action_low} and {game.action_high}"
     rows = [
         ["observation", f"`uint8` {game.obs_shape}"],
         ["action", actions],
@@ -74,7 +79,7 @@ def spaces(game: rf.games.Game) -> str:
     return table(["", "with the default options"], rows)
 
 
-def game_page(about: dict[str, Any], game: rf.games.Game) -> str:
+def game_page(about: Any, game: rf.games.Game) -> str:  # noqa: ANN401 - a typed dictionary with a private name
     """Everything a game declares, as a page."""
     name, picture = about["name"], f"../assets/{about['id']}"
     options = [

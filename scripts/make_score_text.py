@@ -9,7 +9,8 @@ Digits cannot be put side by side at whole distances: pairs are kerned in 64ths 
 whole pixel at each character. The distances are found by measuring long strings, so that fractions show, and then
 every string the score can be from -12000 to 12000, and thousands of longer ones, is compared with pygame's own.
 
-    SDL_VIDEODRIVER=dummy python scripts/make_score_text.py        # needs pygame-ce 2.5
+    python scripts/make_score_text.py            # writes it; needs pygame-ce 2.5
+    python scripts/make_score_text.py --check    # fails when what is written differs
 
 Format (read by `reinfors_render::Strike::parse`), little-endian: "STR1", height, number of characters (bytes); the pen
 advances in 64ths of a pixel (16 bits, a row per first character); for each character: code, width, empty rows above,
@@ -18,7 +19,9 @@ rows, and those rows' greys.
 
 import random
 import struct
+import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +52,7 @@ def measured_advances(font: pygame.font.Font, glyphs: dict[str, Picture]) -> Adv
     """
     digits = CHARACTERS.replace("-", "")
     low = {(a, b): 0 for a in CHARACTERS for b in digits}
-    high = {pair: UNIT * 60 for pair in low}
+    high = dict.fromkeys(low, UNIT * 60)
     rng = random.Random(0)
 
     def texts() -> Iterator[str]:
@@ -60,7 +63,7 @@ def measured_advances(font: pygame.font.Font, glyphs: dict[str, Picture]) -> Adv
 
     for text in texts():
         pen = UNIT * (rendered(font, text).shape[1] - glyphs[text[-1]].shape[1])
-        pairs = list(zip(text, text[1:], strict=False))
+        pairs = list(pairwise(text))
         least, most = sum(low[pair] for pair in pairs), sum(high[pair] for pair in pairs)
         for pair in set(pairs):
             count = pairs.count(pair)
@@ -77,7 +80,7 @@ def measured_advances(font: pygame.font.Font, glyphs: dict[str, Picture]) -> Adv
 def composed(glyphs: dict[str, Picture], advances: Advances, text: str) -> Picture:
     """The text put together from the table, as the Rust side does it."""
     pens = [0]
-    for first, second in zip(text, text[1:], strict=False):
+    for first, second in pairwise(text):
         pens.append(pens[-1] + advances[first, second])
     starts = [pen // UNIT for pen in pens]
     width = max(start + glyphs[c].shape[1] for start, c in zip(starts, text, strict=True))
@@ -92,8 +95,7 @@ def check(font: pygame.font.Font, glyphs: dict[str, Picture], advances: Advances
     """Compare composed strings with the font's own; return how many."""
     rng = random.Random(0)
     texts = [f"{value:04.0f}" for value in range(-12000, 12001)] + ["-000"]
-    for _ in range(20000):
-        texts.append(f"{rng.uniform(-1, 1) * 10 ** rng.randint(3, 12):04.0f}")
+    texts += [f"{rng.uniform(-1, 1) * 10 ** rng.randint(3, 12):04.0f}" for _ in range(20000)]
     for text in texts:
         assert np.array_equal(rendered(font, text), composed(glyphs, advances, text)), text
     return len(texts)
@@ -112,14 +114,20 @@ def table(glyphs: dict[str, Picture], advances: Advances) -> bytes:
 
 
 def main() -> None:
+    """Writes the table, or with --check tells whether it is out of date."""
     pygame.font.init()
     font = pygame.font.Font(pygame.font.get_default_font(), SIZE_PX)
     glyphs = {c: rendered(font, c) for c in CHARACTERS}
     advances = measured_advances(font, glyphs)
     checked = check(font, glyphs, advances)
+    content = table(glyphs, advances)
+    if "--check" in sys.argv[1:]:
+        if TABLE.read_bytes() != content:
+            sys.exit(f"{TABLE.name} is out of date: run `python scripts/make_score_text.py`")
+        return
     TABLE.parent.mkdir(exist_ok=True)
-    TABLE.write_bytes(table(glyphs, advances))
-    print(f"{TABLE.name}: {TABLE.stat().st_size} bytes; {checked} strings equal to pygame {pygame.version.ver}'s")
+    TABLE.write_bytes(content)
+    print(f"{TABLE.name}: {len(content)} bytes; {checked} strings equal to pygame {pygame.version.ver}'s")
 
 
 if __name__ == "__main__":

@@ -48,9 +48,9 @@ def test_it_trains_and_leaves_pictures(switches: list[str], tmp_path: Path) -> N
     assert result.returncode == 0, result.stderr
     with Image.open(tmp_path / "demo.png") as picture:
         assert picture.size == (900, 400)
-        assert len(picture.getcolors(maxcolors=2**24)) > 5
+        assert len(picture.getcolors(maxcolors=2**24) or []) > 5
     with Image.open(tmp_path / "demo.gif") as film:
-        assert film.n_frames > 20
+        assert getattr(film, "n_frames", 1) > 20
 
 
 @pytest.mark.parametrize("continuous", [False, True])
