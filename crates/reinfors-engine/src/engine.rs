@@ -72,8 +72,8 @@ impl Engine {
         let weights = config.game.weights(&config.reward)?;
         let is_seed_given = config.seed.is_some();
         let seed = config.seed.map_or_else(fresh_seed, Ok)?;
-        let sizes = (config.n_games, n_threads);
-        let rollout = Rollout::new(&config.game, &config.reward, head.clone(), &seed, sizes)?;
+        let rollout =
+            Rollout::new(&config.game, &config.reward, head.clone(), &seed, config.n_games, n_threads)?;
         let options = config.game.options().iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
         let resolved = ResolvedConfig {
             game: spec.id.to_owned(),

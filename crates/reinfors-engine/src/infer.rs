@@ -8,6 +8,10 @@ use std::any::Any;
 use std::fmt;
 
 /// The caller's policy and value function.
+///
+/// A window of `T` steps makes `T + 1` calls with one row per game, in slot order: one before each step, one with the
+/// observations that open the next window. Each step that cut episodes off makes one more, with their final
+/// observations alone, in slot order.
 pub trait Infer: Send {
     /// Evaluates every row of `obs` and leaves the result in `out`, which may hold an earlier one.
     ///

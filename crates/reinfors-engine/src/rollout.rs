@@ -3,9 +3,8 @@
 //! A window is atomic. Games, streams and counters are remembered when it starts and put back when anything in it
 //! fails, so a second attempt makes the very records the first would have made.
 //!
-//! `infer` is called once per step with every game's row, once more at each step that cut episodes off with their final
-//! observations in slot order, and once at the end with the observations that open the next window. That last answer is
-//! not carried over: the weights may change in between, and a record's value must be of the policy that acted.
+//! The answer that closes a window is not carried over to the next one, which begins with the same observations: the
+//! weights may change in between, and a record's value must be of the policy that acted.
 
 use crate::EngineError;
 use crate::buffer::{ObservationStore, ObservationView, ObservationWriter};
@@ -78,7 +77,8 @@ impl Rollout {
         reward: &[(String, f64)],
         head: Head,
         seed: &Seed,
-        (n_games, n_threads): (usize, usize),
+        n_games: usize,
+        n_threads: usize,
     ) -> Result<Self, EngineError> {
         let rules = Arc::new(Rules::of(game.spec()));
         let ranges = shard_ranges(n_games, n_threads);

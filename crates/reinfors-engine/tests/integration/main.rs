@@ -3,6 +3,7 @@
 mod config;
 mod determinism;
 mod network;
+mod orders;
 mod pool;
 mod rollout;
 mod snapshot;
