@@ -22,6 +22,8 @@ RUST_TESTED := --workspace --exclude reinfors-py
 GENERATORS := $(filter-out scripts/make_golden%,$(wildcard scripts/make_*.py))
 PYTHON_SOURCES := python tests benchmarks docs examples scripts
 
+SCENES ?= 100000
+
 export VIRTUAL_ENV := $(abspath $(VENV))
 # One interpreter for every build of the binding, so that cargo does not build pyo3 twice.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
@@ -87,6 +89,9 @@ bench: $(VENV)/tools.stamp $(VENV)/extension.stamp ## Gymnasium and reinfors in 
 
 docs: $(VENV)/tools.stamp $(VENV)/extension.stamp ## Build the site into site/; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+fuzz: ## Draw 100,000 random scenes (SCENES=n) with both rasterisers, of the library and of each game
+	REINFORS_FUZZ_SCENES=$(SCENES) cargo test --release --locked --quiet -p reinfors-render -p reinfors-games thumbnails
 
 demo: $(VENV)/demo.stamp $(VENV)/extension.stamp ## Train a small NumPy network for a minute; leaves out/demo.gif and out/demo.png
 	$(BIN)/python examples/ppo_numpy.py $(ARGS)

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NAMED_FILE = re.compile(r"`((?:benchmarks|crates|docs|examples|python|scripts|tests)/[\w./-]+)")
 LONG_LOOP = re.compile(r"\brange\(\d{2,}\)")
 
 
@@ -40,6 +41,20 @@ def run(page: Path) -> int:
 def test_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(page) > 0
+
+
+def missing(text: str) -> list[str]:
+    """Files of this repository that a page names and that do not exist."""
+    return [name for name in NAMED_FILE.findall(text) if not (ROOT / name).exists()]
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_the_files_a_page_names_exist(page: Path) -> None:
+    assert missing(page.read_text()) == []
+
+
+def test_a_missing_file_is_found() -> None:
+    assert missing("see `tests/test_docs.py` and `tests/no_such.py`") == ["tests/no_such.py"]
 
 
 def test_the_readme_holds_the_main_job() -> None:
