@@ -3,6 +3,7 @@
 //! Everything is generic over the number, so that the same source runs on one `f32` or on a [`lanes::Pack`]
 //! of them.
 
+pub mod cpu;
 pub mod lanes;
 mod rotation;
 mod transform;

@@ -1,0 +1,140 @@
+//! The vector instructions of this processor, and how to run a [`Kernel`] with them: the one place that
+//! decides this, and the only unsafe code it takes.
+//!
+//! 1. The package is built once for every processor of an architecture. A kernel is compiled once per
+//!    [`Level`] and the level is chosen when running.
+//! 2. Only what is inlined into [`Kernel::run`] is compiled for the level: mark everything that matters
+//!    `#[inline(always)]`, all the way down. What is called instead runs as it does in the rest of the build.
+//! 3. Levels differ in speed, never in bits: an operation is fused only where it is spelled `mul_add`, which
+//!    is exactly rounded at every level.
+//!
+//! Intrinsics are not used: plain loops over [`crate::lanes::Pack`] vectorise as well.
+
+#![allow(unsafe_code)]
+
+/// A set of instructions that this processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Level(Instructions);
+
+/// Private, so that a [`Level`] that the processor lacks cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Instructions {
+    Baseline,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+}
+
+/// Work that is worth compiling for several levels.
+pub trait Kernel {
+    /// What it results in.
+    type Output;
+
+    /// Does the work. Implement it with `#[inline(always)]`.
+    fn run(self) -> Self::Output;
+}
+
+impl Level {
+    /// The instructions that every processor of the architecture has: SSE2 on x86-64.
+    pub const BASELINE: Self = Self(Instructions::Baseline);
+
+    /// The best level of this processor. Cheap: the processor is asked once.
+    #[inline]
+    #[must_use]
+    pub fn best() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if has_avx2() {
+            return Self(Instructions::Avx2);
+        }
+        Self::BASELINE
+    }
+
+    /// Every level of this processor, for tests that compare them.
+    #[must_use]
+    pub fn available() -> Vec<Self> {
+        let mut levels = vec![Self::BASELINE, Self::best()];
+        levels.dedup();
+        levels
+    }
+
+    /// Name of the level: `"baseline"` or `"avx2"`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Instructions::Baseline => "baseline",
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => "avx2",
+        }
+    }
+
+    /// Runs `kernel`, compiled for this level.
+    #[inline]
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self.0 {
+            Instructions::Baseline => kernel.run(),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: only `Level::best` makes this level, after `has_avx2` has found the function's features.
+            Instructions::Avx2 => unsafe { run_with_avx2(kernel) },
+        }
+    }
+}
+
+/// Whether the processor has what [`run_with_avx2`] enables: Intel's since 2013, AMD's since 2015.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_avx2() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    has!("avx2") && has!("fma") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
+}
+
+/// [`Kernel::run`], compiled with 256-bit vectors and fused multiply-add.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+fn run_with_avx2<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kernel, Level};
+    use crate::lanes::{Lanes, Pack};
+
+    /// Bits of operations in which a fused or approximated result would show.
+    struct Arithmetic<'a>(&'a [[f32; 8]]);
+
+    impl Kernel for Arithmetic<'_> {
+        type Output = Vec<u32>;
+
+        #[inline(always)]
+        fn run(self) -> Vec<u32> {
+            let mut bits = Vec::new();
+            for (a, b) in self.0.iter().zip(self.0.iter().skip(1)) {
+                let (a, b) = (Pack::new(*a), Pack::new(*b));
+                let (sin, cos) = a.sin_cos();
+                let results = [a * b + a, b - a * b, a / b, Lanes::sqrt(Lanes::abs(a)), sin, cos];
+                bits.extend(results.iter().flat_map(|pack| (0..8).map(|lane| pack.get(lane).to_bits())));
+            }
+            bits
+        }
+    }
+
+    #[test]
+    fn all_levels_give_the_same_bits() {
+        let number = |index: u32| {
+            let hashed = index.wrapping_mul(0x9E37_79B9).rotate_left(13).wrapping_mul(0x85EB_CA6B);
+            (hashed >> 8) as f32 / (1 << 16) as f32 - 128.0
+        };
+        let numbers: Vec<[f32; 8]> =
+            (0..1000).map(|row| std::array::from_fn(|lane| number(8 * row + lane as u32))).collect();
+        let baseline = Level::BASELINE.run(Arithmetic(&numbers));
+        for level in Level::available() {
+            assert!(level.run(Arithmetic(&numbers)) == baseline, "{} differs", level.name());
+        }
+    }
+
+    #[test]
+    fn the_best_level_comes_last() {
+        let levels = Level::available();
+        assert_eq!((levels.first(), levels.last()), (Some(&Level::BASELINE), Some(&Level::best())));
+        assert!(levels.is_sorted());
+    }
+}
