@@ -116,7 +116,7 @@ def test_next_step_ignores_the_action_after_the_end() -> None:
         assert "final_obs" not in infos
     _, rewards, terminated, truncated, _ = env.step(noops(env))
     assert rewards.tolist() == [0.0, 0.0]
-    assert not (terminated.any() or truncated.any())
+    assert not (terminated | truncated).any()
     assert env.step(noops(env))[1].all()
 
 
