@@ -1,0 +1,76 @@
+"""Importing the package needs NumPy only, is quick, and makes the public ids known to Gymnasium in either order."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+import reinfors as rf
+from reinfors.envs import PUBLIC_ENVS
+
+
+def run(script: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_nothing_but_numpy_is_imported() -> None:
+    imported = run(
+        "import sys, numpy\n"
+        "before = {name.partition('.')[0] for name in sys.modules}\n"
+        "import reinfors as rf\n"
+        "engine = rf.Engine(rf.games.make(rf.games.registered()[0]), None, rf.policies.Ppo(), rf.learners.Ppo(), 1)\n"
+        "after = {name.partition('.')[0] for name in sys.modules}\n"
+        "print(*sorted(after - before - set(sys.stdlib_module_names)))\n"
+    )
+    assert imported.split() == ["reinfors"]
+
+
+def test_importing_takes_less_than_half_a_second_beside_numpy() -> None:
+    seconds = run(
+        "import time, numpy\nbegin = time.perf_counter()\nimport reinfors\nprint(time.perf_counter() - begin)\n"
+    )
+    assert float(seconds) < 0.5
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import gymnasium, reinfors",
+        "import reinfors, gymnasium",
+        "import reinfors.adapters.gymnasium, gymnasium",
+        "import gymnasium.envs.registration, reinfors.adapters.gymnasium",
+        "from gymnasium.vector import VectorEnv\nimport reinfors, gymnasium",
+    ],
+)
+def test_public_ids_are_registered_whichever_is_imported_first(imports: str) -> None:
+    pytest.importorskip("gymnasium")
+    listed = run(f"{imports}\nprint(*[name for name in gymnasium.registry if name.startswith('reinfors/')])")
+    assert listed.split() == [f"reinfors/{env.id}" for env in PUBLIC_ENVS]
+
+
+def test_gymnasium_imports_the_adapter_that_an_id_names() -> None:
+    gymnasium = pytest.importorskip("gymnasium")
+    for env in PUBLIC_ENVS:
+        made = f"gymnasium.make('reinfors.adapters.gymnasium:reinfors/{env.id}')"
+        assert run(f"import gymnasium\nprint({made}.spec.id)").strip() == f"reinfors/{env.id}"
+    assert gymnasium is not None
+
+
+def test_the_build_says_what_it_is() -> None:
+    info = rf.build_info()
+    assert set(info) == {"version", "profile", "target", "cpu_features"}
+    assert re.fullmatch(r"\d+\.\d+\.\d+", info["version"])
+    assert rf.__version__ == info["version"]
+    assert info["profile"] in {"debug", "release"}
+
+
+def test_every_public_name_is_there() -> None:
+    for module in (rf, rf.games):
+        assert all(hasattr(module, name) for name in module.__all__)
