@@ -19,50 +19,44 @@ pub fn smoothscale(surface: &Surface, size: Size, layout: Layout, out: &mut [u8]
     if !fits(source.width, size.width) || !fits(source.height, size.height) {
         return Err(SizeError { given: size, surface: source });
     }
-    let pixels: Vec<[u8; 4]> = surface.pixels().iter().map(|colour| colour.0.to_le_bytes()).collect();
-    let mut narrow = Vec::with_capacity(size.width * source.height);
-    for row in pixels.chunks_exact(source.width) {
-        shrink(row.iter().copied(), source.width, size.width, |pixel| narrow.push(pixel));
+    let bytes: Vec<u8> = surface.pixels().iter().flat_map(|colour| colour.0.to_le_bytes()).collect();
+    let mut narrow = Vec::with_capacity(4 * size.width * source.height);
+    for row in bytes.chunks_exact(4 * source.width) {
+        shrink(row.chunks_exact(4), source.width, size.width, &mut narrow);
     }
-    let mut small = vec![[0; 4]; size.area()];
-    for column in 0..size.width {
-        let mut row = 0;
-        let line = narrow.iter().skip(column).step_by(size.width).copied();
-        shrink(line, source.height, size.height, |pixel| {
-            small[row * size.width + column] = pixel;
-            row += 1;
-        });
-    }
-    for (row, line) in small.chunks_exact(size.width).enumerate() {
+    let mut small = Vec::with_capacity(4 * size.area());
+    shrink(narrow.chunks_exact(4 * size.width), source.height, size.height, &mut small);
+    let (pixels, _) = small.as_chunks::<4>();
+    for (row, line) in pixels.chunks_exact(size.width).enumerate() {
         layout.write_row(out, size, row, line);
     }
     Ok(())
 }
 
-/// Shrinks one line of pixels from `source` to `output` of them (`filter_shrink_X_SSE2`).
-fn shrink(line: impl Iterator<Item = [u8; 4]>, source: usize, output: usize, mut write: impl FnMut([u8; 4])) {
+/// Shrinks `source` elements to `output` of them, byte by byte, and appends them. An element is a pixel when shrinking
+/// across (`filter_shrink_X_SSE2`), a whole row when shrinking down (`filter_shrink_Y_SSE2`).
+fn shrink<'a>(elements: impl Iterator<Item = &'a [u8]>, source: usize, output: usize, out: &mut Vec<u8>) {
     if source == output {
-        return line.for_each(write);
+        return elements.for_each(|element| out.extend_from_slice(element));
     }
     let space = ONE * source as u32 / output as u32;
     let reciprocal = 0x4000_0000 / space;
     let part = |byte: u8, weight: u32| (4 * u32::from(byte) * weight) >> 16;
-    let mut sums = [0; 4];
+    let mut sums = Vec::new();
     let mut left = space;
-    for pixel in line {
+    for element in elements {
+        sums.resize(element.len(), 0);
         if left > ONE {
-            for (sum, byte) in sums.iter_mut().zip(pixel) {
+            for (sum, &byte) in sums.iter_mut().zip(element) {
                 *sum += u32::from(byte);
             }
             left -= ONE;
         } else {
             let rest = ONE - left;
-            let mut out = [0; 4];
-            for k in 0..4 {
-                out[k] = (((sums[k] + part(pixel[k], left)) * reciprocal) >> 16) as u8;
-                sums[k] = part(pixel[k], rest);
+            for (sum, &byte) in sums.iter_mut().zip(element) {
+                out.push((((*sum + part(byte, left)) * reciprocal) >> 16) as u8);
+                *sum = part(byte, rest);
             }
-            write(out);
             left = space - rest;
         }
     }

@@ -118,7 +118,11 @@ fn thumbnails_equal_the_scaled_surface_whatever_is_drawn() {
         };
         let shrunk = |random: &mut Random, side: usize| {
             let likely = side * 96 / 1000;
-            if likely > 0 && random.chance(70) { likely } else { random.within(1, side as i32 - 1) as usize }
+            if likely > 0 && random.chance(70) {
+                likely
+            } else {
+                random.within(side.div_ceil(250) as i32, side as i32 - 1) as usize
+            }
         };
         let size = Size::new(shrunk(random, surface.width), shrunk(random, surface.height));
         let layout = if random.chance(50) { Layout::Chw } else { Layout::Hwc };
