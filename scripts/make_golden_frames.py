@@ -12,10 +12,12 @@ Writes `car_racing/golden/frames.bin`, read by `car_racing/view/tests.rs`. Littl
             observation 96x96, then `rgb_array` 600x400 or nothing, each as bytes u32 and runs (length, r, g, b)
 """
 
+import itertools
 import math
 import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from gymnasium.envs.box2d.car_racing import CarRacing
@@ -30,12 +32,12 @@ class Recorder(CarRacing):
 
     drawn_score = 0.0
 
-    def _render(self, mode: str) -> Any:
+    def _render(self, mode: str) -> np.ndarray | None:
         self.drawn_score = self.reward
         return super()._render(mode)
 
 
-def follow(env: Recorder, step: int) -> Action:
+def follow(env: Recorder, _step: int) -> Action:
     """Drive along the track, at times too fast."""
     x, y = env.car.hull.position
     nearest = int(np.argmin([(t[2] - x) ** 2 + (t[3] - y) ** 2 for t in env.track]))
@@ -46,21 +48,31 @@ def follow(env: Recorder, step: int) -> Action:
     return np.array([np.clip(-1.5 * turn, -1, 1), 0.6 * (speed < 60), 0.3 * (speed > 75)], np.float32)
 
 
-def skid(env: Recorder, step: int) -> Action:
+def skid(_env: Recorder, step: int) -> Action:
     """Full gas, steering hard from side to side."""
     return np.array([(-1) ** (step // 25 + 1), 1.0, 0.2 * ((step // 25) % 4 == 2)], np.float32)
 
 
-def straight(env: Recorder, step: int) -> Action:
+def straight(_env: Recorder, _step: int) -> Action:
     """Full gas until the playfield ends, and beyond."""
     return np.array([0.0, 1.0, 0.0], np.float32)
 
 
-# (seed, randomised colours, driver, steps at which to record, steps at which the picture is recorded too)
+@dataclass(frozen=True)
+class Episode:
+    """What to drive, and the steps at which to record."""
+
+    seed: int
+    drive: Callable[[Recorder, int], Action]
+    steps: list[int]
+    randomize: bool = False
+    picture_steps: list[int] = field(default_factory=list)
+
+
 EPISODES = [
-    (3, False, follow, [0, 20, 60, 200, 330], []),
-    (52, True, skid, [0, 35, 90], [90]),
-    (31, False, straight, [280, 420], []),
+    Episode(3, follow, [0, 20, 60, 200, 330]),
+    Episode(52, skid, [0, 35, 90], randomize=True, picture_steps=[90]),
+    Episode(31, straight, [280, 420]),
 ]
 
 
@@ -69,10 +81,11 @@ def runs(picture: np.ndarray) -> bytes:
     pixels = picture.reshape(-1, 3)
     ends = np.flatnonzero((pixels[1:] != pixels[:-1]).any(axis=1)) + 1
     starts = [0, *ends.tolist(), len(pixels)]
-    parts = []
-    for start, end in zip(starts, starts[1:], strict=False):
-        for at in range(start, end, 255):
-            parts.append(bytes([min(255, end - at), *pixels[start].tolist()]))
+    parts = [
+        bytes([min(255, end - at), *pixels[start].tolist()])
+        for start, end in itertools.pairwise(starts)
+        for at in range(start, end, 255)
+    ]
     packed = b"".join(parts)
     return struct.pack("<I", len(packed)) + packed
 
@@ -96,34 +109,34 @@ def frame(env: Recorder, observation: np.ndarray, picture: np.ndarray | None) ->
     return b"".join(parts)
 
 
-def episode(seed: int, randomize: bool, drive: Any, at: list[int], pictures: list[int]) -> bytes:
+def record(episode: Episode) -> bytes:
     """One episode's record."""
-    env = Recorder(domain_randomize=randomize, render_mode="rgb_array")
-    observation, _ = env.reset(seed=seed)
-    head = [struct.pack("<I", len(env.road_poly))]
-    head += [struct.pack("<8d", *[float(v) for corner in quad for v in corner[:2]]) for quad, _ in env.road_poly]
-    head.append(struct.pack("<6d", *[float(v) for v in (*env.bg_color, *env.grass_color)]))
-    head.append(struct.pack("<I", len(at)))
-    frames = []
-    for step in range(max(at) + 1):
+    env = Recorder(domain_randomize=episode.randomize, render_mode="rgb_array")
+    observation, _ = env.reset(seed=episode.seed)
+    parts = [struct.pack("<I", len(env.road_poly))]
+    parts += [struct.pack("<8d", *[float(v) for corner in quad for v in corner[:2]]) for quad, _ in env.road_poly]
+    parts.append(struct.pack("<6d", *[float(v) for v in (*env.bg_color, *env.grass_color)]))
+    parts.append(struct.pack("<I", len(episode.steps)))
+    for step in range(max(episode.steps) + 1):
         if step > 0:
-            observation, *_ = env.step(drive(env, step))
-        if step in at:
+            observation, *_ = env.step(episode.drive(env, step))
+        if step in episode.steps:
             picture = None
-            if step in pictures:
+            if step in episode.picture_steps:
                 # The picture must show the observation's score, not the one after the step's penalty.
                 after, env.reward = env.reward, env.drawn_score
                 picture = env.render()
                 env.reward = after
-            frames.append(frame(env, observation, picture))
-    return b"".join(head + frames)
+            parts.append(frame(env, observation, picture))
+    return b"".join(parts)
 
 
 def main() -> None:
-    record = struct.pack("<I", len(EPISODES)) + b"".join(episode(*each) for each in EPISODES)
+    """Record every episode."""
+    packed = struct.pack("<I", len(EPISODES)) + b"".join(map(record, EPISODES))
     OUT.parent.mkdir(exist_ok=True)
-    OUT.write_bytes(record)
-    print(f"{OUT.name}: {len(record)} bytes")
+    OUT.write_bytes(packed)
+    print(f"{OUT.name}: {len(packed)} bytes")
 
 
 if __name__ == "__main__":
