@@ -149,6 +149,7 @@ def machine() -> dict[str, Any]:
         "when": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "cpu": cpu,
         "cores": os.cpu_count(),
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         "system": platform.platform(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in packages},
@@ -193,6 +194,7 @@ def main() -> None:
         sys.exit("a debug build is not measured: run `make bench`, which builds the release profile")
     trials, seconds = (3, 2.0) if arguments.quick else (5, 10.0)
 
+    about = machine()
     on_one_core()
     gymnasium_loop = OneGame("Gymnasium, one game", "CarRacing-v3")
     reinfors_loop = OneGame("reinfors, one game", "reinfors/CarRacing-v3")
@@ -206,8 +208,7 @@ def main() -> None:
         print(f"\rtrial {trial + 1} of {trials}: {contender.name:34}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
 
-    about = machine()
-    print(f"{about['cpu']}, one core; {about['system']}; Python {about['python']}")
+    print(f"{about['cpu']}, one core, load {about['load']} at the start; {about['system']}; Python {about['python']}")
     print(", ".join(f"{name} {number}" for name, number in about["packages"].items()))
     print(f"reinfors {about['build']['version']} ({about['build']['profile']}), commit {about['commit']}")
     print(f"median of {trials} trials of {seconds:g} s, alternating; random discrete actions, 96x96x3 pixels\n")

@@ -157,7 +157,7 @@ def benchmarks() -> dict[Path, bytes]:
         for name, r in figures.items()
     ]
     circumstances = [
-        ["processor", f"{about['cpu']}, {about['cores']} cores, one used"],
+        ["processor", f"{about['cpu']}, {about['cores']} cores, one used; load {about['load']} at the start"],
         ["system", f"{about['system']}, Python {about['python']}"],
         ["packages", ", ".join(f"{name} {number}" for name, number in about["packages"].items())],
         ["reinfors", f"{about['build']['version']}, {about['build']['profile']} build, commit `{about['commit']}`"],
