@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import traceback
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import reinfors as rf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Outputs = tuple[np.ndarray, np.ndarray]
 
@@ -329,7 +332,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
     return copy
 
 
-ACCEPTED = {
+ACCEPTED: dict[str, Callable[[np.ndarray], Any]] = {
     "float64": lambda array: array.astype(np.float64),
     "transposed": lambda array: array.T.copy().T,
     "reversed": lambda array: array[::-1].copy()[::-1],

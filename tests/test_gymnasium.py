@@ -303,7 +303,8 @@ def test_a_vector_of_these_is_one_of_ours() -> None:
     ours = rf.VecEnv(rf.games.make("CarRacing", continuous=True, layout="hwc", max_steps=1000), 2, 1)
     assert np.array_equal(envs.reset(seed=7)[0], ours.reset(seed=7)[0])
     actions = np.array([[0.5, 1, 0], [-0.5, 0.3, 0.1]], np.float32)
-    for theirs, mine in zip(envs.step(actions)[:4], ours.step(actions)[:4], strict=True):
+    both: Any = zip(envs.step(actions)[:4], ours.step(actions)[:4], strict=True)
+    for theirs, mine in both:
         assert np.array_equal(theirs, mine)
         assert theirs.dtype == mine.dtype
     envs.close()

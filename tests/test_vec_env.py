@@ -25,6 +25,7 @@ def actions_of(env: rf.VecEnv, rng: np.random.Generator) -> np.ndarray:
     if game.n_actions is not None:
         return rng.integers(game.n_actions, size=len(env))
     assert game.action_low is not None
+    assert game.action_high is not None
     return rng.uniform(game.action_low, game.action_high, size=(len(env), len(game.action_low)))
 
 

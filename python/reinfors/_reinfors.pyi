@@ -1,8 +1,8 @@
 """The native module: classes that forward to Rust. Import its names from `reinfors`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict, final
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -173,7 +173,7 @@ class VecEnv:
         game: Game,
         n_envs: int,
         n_threads: int | None = None,
-        seed: int | None = None,
+        seed: SupportsIndex | None = None,
         reward: Reward | None = None,
         autoreset: Literal["next_step", "same_step", "disabled"] = "next_step",
     ) -> Self: ...
@@ -206,7 +206,7 @@ class VecEnv:
         """Whether `close` was called."""
 
     def reset(
-        self, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self, seed: SupportsIndex | Iterable[SupportsIndex | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.uint8], dict[str, Any]]:
         """Starts new episodes.
 
@@ -339,7 +339,7 @@ class Engine:
         learner: learners.Ppo,
         n_games: int,
         n_threads: int | None = None,
-        seed: int | None = None,
+        seed: SupportsIndex | None = None,
     ) -> Self: ...
     @property
     def n_games(self) -> int:

@@ -28,31 +28,30 @@ def make(name: str, **options: object) -> Game:
 
 class CarRacing(Game):
     """Drive a car around a random track, seen from above: Gymnasium's CarRacing-v3, seed for seed.
-    Control is one of five discrete actions (nothing, right, left, gas, brake), a table of the
-    caller's, or with continuous=True three numbers: steering in [-1, 1], gas and brake in [0, 1].
-    Observations are 96x96 RGB pictures with the view turning with the car, and below it the speed,
-    the wheels' speeds, the steering, the turning and the score. Each of the track's N tiles pays
-    1000/N at the first touch of a wheel and each step costs 0.1. An episode terminates when every
-    tile was visited, or off the playfield, which costs 100; it is truncated after max_steps steps.
+
+    Control is one of five discrete actions (nothing, right, left, gas, brake), a table of the caller's, or with
+    continuous=True three numbers: steering in [-1, 1], gas and brake in [0, 1]. Observations are 96x96 RGB pictures
+    with the view turning with the car, and below it the speed, the wheels' speeds, the steering, the turning and
+    the score. Each of the track's N tiles pays 1000/N at the first touch of a wheel and each step costs 0.1. An
+    episode terminates when every tile was visited, or off the playfield, which costs 100; it is truncated after
+    max_steps steps.
 
     Reward keys, with their defaults:
-        tile (1000.0): Sum over the whole track: each tile pays its share when a wheel first touches
-            it.
+        tile (1000.0): Sum over the whole track: each tile pays its share when a wheel first touches it.
         step (-0.1): Paid at every step.
         off_playfield (-100.0): Replaces the reward of a step that ends off the playfield.
 
     Args:
-        continuous: Steering, gas and brake as three numbers per action, rather than one index into
-            a table.
-        actions: Table of (steering, gas, brake) that replaces the five discrete actions: nothing,
-            right, left, gas, brake. Allowed: not empty, each finite, or None.
-        lap_complete_percent: Share of the tiles that must be visited before the first tile ends a
-            lap, as the reference has it. Allowed: from 0.0 to 1.0.
+        continuous: Steering, gas and brake as three numbers per action, rather than one index into a table.
+        actions: Table of (steering, gas, brake) that replaces the five discrete actions: nothing, right, left, gas,
+            brake. Allowed: not empty, each finite, or None.
+        lap_complete_percent: Share of the tiles that must be visited before the first tile ends a lap, as the
+            reference has it. Allowed: from 0.0 to 1.0.
         domain_randomize: New colours of the road, the ground and the grass at every reset.
-        max_steps: Steps after which an episode is truncated; None never truncates. Allowed: an
-            integer from 1 to 4294967295, or None.
-        layout: Order of the axes of an observation: "chw" is (3, 96, 96), "hwc" is (96, 96, 3).
-            Allowed: "chw" or "hwc".
+        max_steps: Steps after which an episode is truncated; None never truncates. Allowed: an integer from 1 to
+            4294967295, or None.
+        layout: Order of the axes of an observation: "chw" is (3, 96, 96), "hwc" is (96, 96, 3). Allowed: "chw" or
+            "hwc".
     """
 
     def __new__(
