@@ -21,7 +21,7 @@ EVERY = 50
 HEADER = "# Recorded from Gymnasium 1.4.0, Box2D 2.3.10, x86-64 Linux by scripts/make_golden.py.\n"
 NOBODY = (0.0, 0.0, 0.0)
 
-Control = tuple[float, float, float]
+Control = tuple[float, ...]  # steering, gas, brake
 Driver = Callable[[CarRacing, int], Control]
 
 
