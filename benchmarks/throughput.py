@@ -108,27 +108,34 @@ class Collected:
         return len(self.engine.collect(WINDOW, self.infer))
 
 
+class Speed(NamedTuple):
+    """Steps per second of one trial. On an idle machine the two are equal; on a busy one the second is the fairer."""
+
+    wall: float
+    cpu: float
+
+
 class Result(NamedTuple):
-    """Steps per second of one contender."""
+    """The trials of one contender."""
 
     name: str
-    trials: list[float]
+    trials: list[Speed]
 
     @property
-    def median(self) -> float:
-        """The figure that counts."""
-        return statistics.median(self.trials)
+    def median(self) -> Speed:
+        """The figures that count."""
+        return Speed(*(statistics.median(figures) for figures in zip(*self.trials, strict=True)))
 
 
-def measured(contender: Contender, seconds: float) -> float:
+def measured(contender: Contender, seconds: float) -> Speed:
     """Steps per second over at least `seconds`."""
-    steps, start = 0, time.perf_counter()
+    steps, start, start_cpu = 0, time.perf_counter(), time.process_time()
     while (elapsed := time.perf_counter() - start) < seconds:
         steps += contender.slice()
-    return steps / elapsed
+    return Speed(steps / elapsed, steps / (time.process_time() - start_cpu))
 
 
-def race(contenders: Sequence[Contender], trials: int, seconds: float) -> Iterator[tuple[int, Contender, float]]:
+def race(contenders: Sequence[Contender], trials: int, seconds: float) -> Iterator[tuple[int, Contender, Speed]]:
     """Every contender `trials` times, in an order that turns round, after a warm-up that does not count."""
     for contender in contenders:
         measured(contender, seconds / 10)
@@ -175,12 +182,15 @@ def on_one_core() -> None:
 
 
 def table(results: Sequence[Result]) -> str:
-    """The results with their ratios to the first."""
-    lines = [f"{'':34}{'steps/s':>10}{'lowest':>10}{'highest':>10}{'ratio':>8}"]
-    lines += [
-        f"{r.name:34}{r.median:10,.0f}{min(r.trials):10,.0f}{max(r.trials):10,.0f}{r.median / results[0].median:8.1f}"
-        for r in results
-    ]
+    """Medians, the spread of the first and the ratios to the first contender."""
+    lines = [f"{'':26}{'steps/s':>9}{'lowest':>9}{'highest':>9}{'ratio':>7}{'per CPU second':>16}{'ratio':>7}"]
+    base = results[0].median
+    for result in results:
+        median, walls = result.median, [trial.wall for trial in result.trials]
+        lines.append(
+            f"{result.name:26}{median.wall:9,.0f}{min(walls):9,.0f}{max(walls):9,.0f}{median.wall / base.wall:7.1f}"
+            f"{median.cpu:16,.0f}{median.cpu / base.cpu:7.1f}"
+        )
     return "\n".join(lines)
 
 
@@ -203,8 +213,8 @@ def main() -> None:
     contenders: list[Contender] = [gymnasium_loop, reinfors_loop, ManyGames(), Collected()]
 
     results = {contender.name: Result(contender.name, []) for contender in contenders}
-    for trial, contender, steps_per_second in race(contenders, trials, seconds):
-        results[contender.name].trials.append(steps_per_second)
+    for trial, contender, speed in race(contenders, trials, seconds):
+        results[contender.name].trials.append(speed)
         print(f"\rtrial {trial + 1} of {trials}: {contender.name:34}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
 
@@ -214,7 +224,10 @@ def main() -> None:
     print(f"median of {trials} trials of {seconds:g} s, alternating; random discrete actions, 96x96x3 pixels\n")
     print(table(list(results.values())))
     if arguments.json:
-        rows = {name: {"median": r.median, "trials": r.trials} for name, r in results.items()}
+        rows = {
+            name: {"median": r.median._asdict(), "trials": [trial._asdict() for trial in r.trials]}
+            for name, r in results.items()
+        }
         record = {"machine": about, "trials": trials, "seconds": seconds, "steps_per_second": rows}
         arguments.json.write_text(json.dumps(record, indent=2) + "\n")
 

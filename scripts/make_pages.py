@@ -132,7 +132,7 @@ def environments() -> dict[Path, bytes]:
 BENCHMARK_METHOD = """\
 Steps per second on one core, every observation drawn, uniformly random discrete actions. All contenders run in one
 process on one core and take turns; the median of the trials counts. The first observations are compared before
-anything is measured, and a debug build refuses to be measured."""
+anything is measured, and a debug build refuses to be measured. Steps per CPU second leave out what other processes took."""
 
 BENCHMARK_COMMANDS = """\
 ```console
@@ -147,15 +147,19 @@ def benchmarks() -> dict[Path, bytes]:
     record: dict[str, Any] = json.loads(RECORD.read_text())
     about, figures = record["machine"], record["steps_per_second"]
     base = next(iter(figures.values()))["median"]
-    rows = [
-        [
-            name,
-            f"{r['median']:,.0f}",
-            f"{min(r['trials']):,.0f} to {max(r['trials']):,.0f}",
-            f"{r['median'] / base:.1f}",
-        ]
-        for name, r in figures.items()
-    ]
+    rows = []
+    for name, result in figures.items():
+        median, walls = result["median"], [trial["wall"] for trial in result["trials"]]
+        rows.append(
+            [
+                name,
+                f"{median['wall']:,.0f}",
+                f"{min(walls):,.0f} to {max(walls):,.0f}",
+                f"{median['wall'] / base['wall']:.1f}",
+                f"{median['cpu']:,.0f}",
+                f"{median['cpu'] / base['cpu']:.1f}",
+            ]
+        )
     circumstances = [
         ["processor", f"{about['cpu']}, {about['cores']} cores, one used; load {about['load']} at the start"],
         ["system", f"{about['system']}, Python {about['python']}"],
@@ -168,7 +172,7 @@ def benchmarks() -> dict[Path, bytes]:
         "# Benchmarks",
         MARK,
         BENCHMARK_METHOD,
-        table(["contender", "steps per second", "all trials", "ratio"], rows),
+        table(["contender", "steps per second", "all trials", "ratio", "steps per CPU second", "ratio"], rows),
         table(["", ""], circumstances),
         "## Repeat it",
         BENCHMARK_COMMANDS,
