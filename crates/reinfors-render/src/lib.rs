@@ -4,6 +4,22 @@
 //! [`Surface`] paints every pixel of the full surface and [`smoothscale`] shrinks it (plain, the oracle);
 //! [`Thumbnail`] draws the same bytes straight at the small size, touching only what is not uniform.
 //! Nothing here knows a game. The reference is pygame-ce 2.5 on x86-64 (SDL_gfx, `smoothscale` in SSE2).
+//!
+//! ```
+//! use reinfors_render::{Colour, Layout, Point, Scene, Size, Thumbnail};
+//!
+//! let mut scene = Scene::new(Size::new(1000, 800));
+//! scene.background(Colour::rgb([102, 204, 102]));
+//! scene.aa_polygon(&[Point::new(10, 700), Point::new(500, 90), Point::new(990, 650)], Colour::grey(102));
+//! scene.flip();
+//!
+//! let size = Size::new(96, 96);
+//! let mut thumbnail = Thumbnail::new(scene.size(), size, Layout::Chw)?;
+//! let mut picture = vec![0; 3 * size.area()];
+//! thumbnail.draw(&scene, &mut picture);
+//! assert_eq!(picture[0], 100); // a uniform stretch loses one level across and one down
+//! # Ok::<(), reinfors_render::SizeError>(())
+//! ```
 
 mod axis;
 mod brush;
