@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 /// Most games of one engine; a slot is an `int32` and its memory is real.
 pub const MAX_GAMES: usize = 65_536;
 
+/// Most records that a window can be asked for: beyond it no observation is small enough for any memory.
+pub const MAX_RECORDS: usize = 1 << 24;
+
 /// How actions are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Policy {

@@ -3,7 +3,9 @@
 //! Whoever collects takes the games out of the seat and puts them back; finding the seat empty is an error at once,
 //! never a wait, also from inside `infer`. Configuration and version are beside the seat and can be read at any time.
 
-use crate::config::{EngineConfig, Learner, Policy, ResolvedConfig, check_rows, fresh_seed, thread_count};
+use crate::config::{
+    EngineConfig, Learner, MAX_RECORDS, Policy, ResolvedConfig, check_rows, fresh_seed, thread_count,
+};
 use crate::head::Head;
 use crate::infer::Infer;
 use crate::pool::PoolError;
@@ -105,7 +107,7 @@ impl Engine {
     /// Makes a batch of at least `n_records` records on this thread: `ceil(n_records / n_games)` steps of every slot.
     ///
     /// # Errors
-    /// An engine in use, zero records, what `infer` raised or wrongly returned. The games are then where they were
+    /// An engine in use, a number of records outside 1 to [`MAX_RECORDS`], what `infer` raised or wrongly returned. The games are then where they were
     /// before the call.
     pub fn collect(&self, n_records: usize, infer: &mut dyn Infer) -> Result<PpoBatch, EngineError> {
         let n_steps = self.window_steps("n_records", n_records)?;
@@ -117,7 +119,7 @@ impl Engine {
     /// Starts collecting in the background: batches of at least `collect_size` records, `depth` of them waiting at most.
     ///
     /// # Errors
-    /// An engine in use, zero records, zero depth, a thread the system refuses.
+    /// An engine in use, a size outside 1 to [`MAX_RECORDS`], zero depth, a thread the system refuses.
     pub fn collect_stream(
         &self,
         collect_size: usize,
@@ -303,8 +305,9 @@ impl Engine {
     }
 
     fn window_steps(&self, name: &'static str, n_records: usize) -> Result<usize, EngineError> {
-        if n_records == 0 {
-            return Err(EngineError::Setting { name, allowed: "at least 1".into(), given: "0".into() });
+        if !(1..=MAX_RECORDS).contains(&n_records) {
+            let allowed = format!("from 1 to {MAX_RECORDS}");
+            return Err(EngineError::Setting { name, allowed, given: n_records.to_string() });
         }
         Ok(n_records.div_ceil(self.shared.n_games))
     }
