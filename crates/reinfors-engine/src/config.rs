@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Most games of one engine; a slot is an `int32` and its memory is real.
 pub const MAX_GAMES: usize = 65_536;
 
-/// Most records that a window can be asked for: beyond it no observation is small enough for any memory.
+/// Most records that a window can be asked for, so that what is kept of them beside observations fits into memory.
 pub const MAX_RECORDS: usize = 1 << 24;
 
 /// How actions are chosen.

@@ -119,9 +119,7 @@ impl Rollout {
 
     /// Makes the next `n_steps` records of every slot, or none.
     pub fn window(&mut self, n_steps: usize, outside: &mut Outside<'_>) -> Result<Window, EngineError> {
-        let n_records =
-            n_steps.checked_mul(self.n_games).and_then(|records| records.checked_add(self.n_games));
-        let observations = self.store.take(n_records.unwrap_or(usize::MAX))?;
+        let observations = self.store.take((n_steps + 1) * self.n_games)?;
         let start = Instant::now();
         let mut timing =
             Timing { wait: self.idle_since.map_or(Duration::ZERO, |idle| start - idle), ..Timing::default() };
