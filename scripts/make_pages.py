@@ -132,7 +132,8 @@ def environments() -> dict[Path, bytes]:
 BENCHMARK_METHOD = """\
 Steps per second on one core, every observation drawn, uniformly random discrete actions. All contenders run in one
 process on one core and take turns; the median of the trials counts. The first observations are compared before
-anything is measured, and a debug build refuses to be measured. Steps per CPU second leave out what other processes took."""
+anything is measured, and a debug build refuses to be measured. Steps per CPU second leave out what other processes
+took."""
 
 BENCHMARK_COMMANDS = """\
 ```console
