@@ -19,9 +19,9 @@ from gymnasium.envs.box2d.car_racing import CarRacing
 GOLDEN = Path(__file__).parent.parent / "crates/reinfors-games/src/car_racing/golden"
 EVERY = 50
 HEADER = "# Recorded from Gymnasium 1.4.0, Box2D 2.3.10, x86-64 Linux by scripts/make_golden.py.\n"
-NOBODY: Control = (0.0, 0.0, 0.0)
 
 Control = tuple[float, ...]  # steering, gas, brake
+NOBODY: Control = (0.0, 0.0, 0.0)
 Driver = Callable[[CarRacing, int], Control]
 
 
