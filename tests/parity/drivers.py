@@ -18,6 +18,7 @@ from .reference import Reference
 Action = Any  # an index, or an array of three
 Driver = Callable[[Reference, int], Action]
 
+MISHAPS = ("none", "slide", "locked")
 LAP_ACTIONS = Path(__file__).parent / "data" / "lap_actions.npz"
 GAS_AND_TURNS = (0.1, 0.2, 0.2, 0.45, 0.05)  # odds of the five discrete actions with which a car gets somewhere
 
@@ -83,12 +84,13 @@ def recorded(seed: int) -> list[NDArray[np.float32]]:
 def racer(seed: int, top_speed: float) -> Driver:
     """Aims at the road ahead at up to `top_speed` m/s; now and then throws the car into a slide or locks the brakes."""
     rng = np.random.default_rng(seed)
-    mood = {"left": 0, "mishap": 0}
+    left, mishap, side = 0, "", 0.0
 
     def drive(reference: Reference, _step: int) -> NDArray[np.float32]:
-        if mood["left"] == 0:
-            mood.update(left=int(rng.integers(60, 160)), mishap=int(rng.integers(3)), side=float(rng.choice([-1, 1])))
-        mood["left"] -= 1
+        nonlocal left, mishap, side
+        if left == 0:
+            left, mishap, side = int(rng.integers(60, 160)), str(rng.choice(MISHAPS)), float(rng.choice([-1, 1]))
+        left -= 1
         hull = reference.car.hull
         x, y = hull.position
         speed = math.hypot(*hull.linearVelocity)
@@ -97,9 +99,9 @@ def racer(seed: int, top_speed: float) -> Driver:
         aim_x, aim_y = points[(nearest + 3 + int(speed * 0.09)) % len(points)]
         off = (math.atan2(x - aim_x, aim_y - y) - hull.angle + math.pi) % (2 * math.pi) - math.pi
         action = [np.clip(-2 * off, -1, 1), float(speed < top_speed), 0.4 * (speed > top_speed + 10)]
-        if mood["mishap"] == 1 and mood["left"] < 20:
-            action = [mood["side"], 1, 0]
-        elif mood["mishap"] == 2 and mood["left"] < 15:
+        if mishap == "slide" and left < 20:
+            action = [side, 1, 0]
+        elif mishap == "locked" and left < 15:
             action[2] = 1
         return np.array(action, np.float32)
 

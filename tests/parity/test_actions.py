@@ -49,18 +49,17 @@ def test_action_1_steers_right_and_2_left_as_the_float64_controls_do(
 
     discrete, turn = drive(continuous=False, gas=3, then=index)
     as_float64, _ = drive(continuous=True, gas=np.array([0, 0.2, 0]), then=np.array(control))
-    as_float32, turn_of_float32 = drive(continuous=True, gas=np.float32([0, 0.2, 0]), then=np.float32(control))
+    as_float32, _ = drive(continuous=True, gas=np.float32([0, 0.2, 0]), then=np.float32(control))
     assert ("left" if turn > 0.1 else "right" if turn < -0.1 else "straight on") == way
     assert np.array_equal(discrete, as_float64)
-    assert turn_of_float32 != turn
-    assert len(as_float32) == len(discrete)
+    assert not np.array_equal(discrete, as_float32)
 
 
 @pytest.mark.parametrize("action", [[5, 5, 5], [-5, -5, -5], [0, 0, -1], [1, 0, 0.9], [0, 0, 1e300]])
 def test_actions_outside_their_bounds_act_as_in_the_reference(action: list[float]) -> None:
     pair, given = Pair(), np.array(action, np.float64)
     pair.reset(0)
-    for _ in range(40):
+    for _ in range(60):
         pair.step(np.float32([0, 1, 0]))
     for _ in range(20):
         pair.step(given)
@@ -87,10 +86,10 @@ def test_a_negative_brake_is_no_brake_and_gas_stops_at_one() -> None:
 def test_actions_are_taken_in_the_precision_they_come_in(dtype: type) -> None:
     pair, rng = Lockstep(), np.random.default_rng(9)
     pair.reset(9)
-    for index in range(300):
-        if index % 10 == 0:
-            action = rng.uniform([-1, 0, 0], [1, 1, 0.5]).astype(dtype)
-        pair.step(action)
+    for _ in range(30):
+        action: NDArray[Any] = rng.uniform([-1, 0, 0], [1, 1, 0.5]).astype(dtype)
+        for _ in range(10):
+            pair.step(action)
 
 
 def test_float32_and_float64_of_one_decimal_drive_apart() -> None:

@@ -33,7 +33,8 @@ def off_playfield(**options: object) -> tuple[Pair, int]:
 def test_a_lap_ends_with_its_last_tile_whatever_percentage_is_asked_for(seed: int, lap_complete_percent: float) -> None:
     pair = Pair(drawn=False, max_episode_steps=2000, lap_complete_percent=lap_complete_percent)
     pair.reset(seed)
-    rewards, terminated, info = [], False, {}
+    rewards: list[float] = []
+    terminated, info = False, {"lap_finished": False}
     for action in recorded(seed):
         assert not terminated
         _, reward, terminated, _, info = pair.step(action)
