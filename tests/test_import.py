@@ -46,6 +46,7 @@ def test_importing_takes_less_than_half_a_second_beside_numpy() -> None:
         "import reinfors, gymnasium",
         "import reinfors.adapters.gymnasium, gymnasium",
         "import gymnasium.envs.registration, reinfors.adapters.gymnasium",
+        "import reinfors, importlib.util\nimportlib.util.find_spec('gymnasium')\nimport gymnasium",
         "from gymnasium.vector import VectorEnv\nimport reinfors, gymnasium",
     ],
 )

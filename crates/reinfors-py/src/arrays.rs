@@ -69,10 +69,24 @@ pub(crate) fn read_output(
 }
 
 fn refused_output(name: &str, given: &str) -> PyErr {
-    PyTypeError::new_err(format!(
+    PyTypeError::new_err(unaccepted(name, given))
+}
+
+fn unaccepted(name: &str, given: &str) -> String {
+    format!(
         "infer must return {name} as float32 or float64: a NumPy array, a torch tensor or a CPU object with __dlpack__ or \
          __array__; got {given}"
-    ))
+    )
+}
+
+/// A `TypeError` on top of what NumPy or the object itself raised; an interrupt or an exit passes as it is.
+fn caused_by(error: PyErr, py: Python<'_>, message: impl Fn() -> String) -> PyErr {
+    if !error.is_instance_of::<PyException>(py) {
+        return error;
+    }
+    let refused = PyTypeError::new_err(message());
+    refused.set_cause(py, Some(error));
+    refused
 }
 
 /// Any accepted output as a NumPy array of whatever type and layout it has.
@@ -100,15 +114,8 @@ fn host_array<'py>(output: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py
         }
         numpy.call_method1("asarray", (&tensor,))
     };
-    let converted = convert().map_err(|error| {
-        // An interrupt or an exit is no property of the output.
-        if !error.is_instance_of::<PyException>(output.py()) {
-            return error;
-        }
-        let refused = refused_output(name, &shown(output));
-        refused.set_cause(output.py(), Some(error));
-        refused
-    })?;
+    let converted =
+        convert().map_err(|error| caused_by(error, output.py(), || unaccepted(name, &shown(output))))?;
     converted.cast_into::<PyUntypedArray>().map_err(|error| refused_output(name, &shown(&error.into_inner())))
 }
 
@@ -145,11 +152,9 @@ impl ActionBuffer {
             )
         };
         let numpy = py.import("numpy")?;
-        let array = numpy.call_method1("asarray", (actions,)).map_err(|error| {
-            let refused = PyTypeError::new_err(format!("{}, got {}", needed(), shown(actions)));
-            refused.set_cause(py, Some(error));
-            refused
-        })?;
+        let array = numpy
+            .call_method1("asarray", (actions,))
+            .map_err(|error| caused_by(error, py, || format!("{}, got {}", needed(), shown(actions))))?;
         let array = array.cast_into::<PyUntypedArray>().map_err(|_| PyTypeError::new_err(needed()))?;
         let kind: char = array.dtype().kind().into();
         if !kinds.contains(kind) || array.dtype().itemsize() > size_of::<f64>() {

@@ -22,22 +22,28 @@ _ADAPTER = f"{__name__}.{_LIBRARY}"
 
 
 class _RegisterOnImport(MetaPathFinder):
-    """Imports the adapter right after its library, once."""
+    """Imports the adapter right after its library, once; looking the library up changes nothing."""
+
+    _is_searching = False
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         del path, target
-        if fullname != _LIBRARY:
+        if fullname != _LIBRARY or self._is_searching:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
+        self._is_searching = True
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self._is_searching = False
         if spec is None or spec.loader is None:
             return spec
         execute = spec.loader.exec_module
 
         def execute_and_register(module: ModuleType) -> None:
             execute(module)
+            sys.meta_path.remove(self)
             importlib.import_module(_ADAPTER)
 
         spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
