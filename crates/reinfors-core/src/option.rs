@@ -209,7 +209,7 @@ impl<T: OptionType, const N: usize> OptionType for [T; N] {
     }
 }
 
-/// The options of a game: what [`options!`] implements.
+/// The options of a game: what [`options!`](crate::options!) implements.
 pub trait Options: Default + Clone + Send + Sync + 'static {
     /// The declarations, in order.
     fn specs() -> Vec<OptionSpec>;
