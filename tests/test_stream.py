@@ -337,6 +337,18 @@ def test_the_interpreter_ends_with_a_live_stream(function: str, ending: str) -> 
         """).split() == ["done"]
 
 
+@pytest.mark.parametrize("body", ["while True: pass", "while True: time.sleep(0.001)"])
+def test_the_interpreter_ends_with_an_infer_that_never_returns(body: str) -> None:
+    assert run(f"""
+        def stuck(obs):
+            {body}
+
+        stream = engine.collect_stream(4, stuck)
+        time.sleep(0.2)
+        print("done")
+        """).split() == ["done"]
+
+
 def test_an_uncaught_error_ends_the_process_with_a_live_stream() -> None:
     run("stream = engine.collect_stream(4, slow)\nnext(stream)\nraise SystemExit(7)", returncode=7)
 

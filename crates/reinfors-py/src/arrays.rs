@@ -1,18 +1,22 @@
-//! Arrays across the border: observations lent without a copy, results handed over, what callers return read in.
+//! Arrays across the border: observations lent to `infer` and in batches without a copy, results handed over, and what
+//! `infer` and the callers of `step` give read in.
 //!
 //! The only file of the binding with `unsafe`: one line, where NumPy is lent memory that it did not allocate.
 #![allow(unsafe_code)]
 
-use crate::arguments::shown;
+use crate::arguments::{shown, wrong_type};
+use crate::error::not_stop_iteration;
 use numpy::ndarray::{ArrayView, IxDyn};
 use numpy::{
     Element, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyList, PyTuple};
 use reinfors_core::{ActionSpace, Actions};
-use reinfors_engine::ObservationView;
+use reinfors_engine::{Infer, InferError, Inference, ObservationView};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Keeps the memory of lent observations alive: the base object of their arrays.
 #[pyclass(module = "reinfors._reinfors", frozen)]
@@ -46,8 +50,53 @@ pub(crate) fn hand_over<'py, T: Element>(
     Ok(PyArray1::from_vec(py, values).reshape(IxDyn(shape))?.into_any())
 }
 
+/// Asks a Python callable; the only place where a native thread takes the interpreter.
+pub(crate) struct PythonInfer {
+    callable: Py<PyAny>,
+    shape: Vec<usize>,
+    /// What `_thread.get_ident()` says where it is asked; 0 before.
+    pub(crate) thread: Arc<AtomicU64>,
+}
+
+impl Infer for PythonInfer {
+    fn infer(&mut self, obs: &ObservationView, out: &mut Inference) -> Result<(), InferError> {
+        let asked = Python::try_attach(|py| {
+            self.ask(py, obs, out).map_err(|raised| {
+                let raised = not_stop_iteration(py, raised);
+                InferError::with_payload(raised.to_string(), Box::new(raised))
+            })
+        });
+        asked.unwrap_or_else(|| Err(InferError::new("the interpreter is shutting down")))
+    }
+}
+
+impl PythonInfer {
+    pub(crate) fn new(callable: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Self> {
+        if !callable.is_callable() {
+            return Err(wrong_type("infer", "callable: infer(obs) -> (params, values)", callable));
+        }
+        Ok(Self { callable: callable.clone().unbind(), shape: shape.to_vec(), thread: Arc::default() })
+    }
+
+    fn ask(&self, py: Python<'_>, obs: &ObservationView, out: &mut Inference) -> PyResult<()> {
+        py.check_signals()?;
+        if self.thread.load(Ordering::Relaxed) == 0 {
+            // Not `threading`: whoever imports that first passes for the main thread.
+            let thread = py.import("_thread")?.call_method0("get_ident")?.extract()?;
+            self.thread.store(thread, Ordering::Relaxed);
+        }
+        let answer = self.callable.bind(py).call1((lend(py, obs, &self.shape)?,))?;
+        let is_pair = answer.is_instance_of::<PyTuple>() || answer.is_instance_of::<PyList>();
+        if !is_pair || answer.len()? != 2 {
+            return Err(wrong_type("what infer returns", "a pair (params, values)", &answer));
+        }
+        read_output(&answer.get_item(0)?, "params", &mut out.params, &mut out.params_shape)?;
+        read_output(&answer.get_item(1)?, "values", &mut out.values, &mut out.values_shape)
+    }
+}
+
 /// One output of `infer`: its numbers widened to `f64`, in C order, and its shape.
-pub(crate) fn read_output(
+fn read_output(
     output: &Bound<'_, PyAny>,
     name: &str,
     values: &mut Vec<f64>,

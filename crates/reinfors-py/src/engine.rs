@@ -4,25 +4,27 @@ use crate::arguments::{
     config_from_python, config_to_python, count, integer, learner, optional_count, policy, reward_weights,
     seed, wrong_type,
 };
-use crate::arrays::{lend, read_output};
+use crate::arrays::PythonInfer;
 use crate::batch::{PyPpoBatch, to_python};
-use crate::error::{OrRaise, not_stop_iteration};
+use crate::error::OrRaise;
 use crate::game::PyGame;
+use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use reinfors_engine::config::MAX_GAMES;
-use reinfors_engine::{CollectStream, Engine, EngineConfig, Infer, InferError, Inference, ObservationView};
+use reinfors_engine::{CollectStream, Engine, EngineConfig, EngineError};
 use reinfors_games::registry;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// How long a wait goes on before signals are looked at.
 const POLL: Duration = Duration::from_millis(50);
-/// How long the interpreter's exit waits for an `infer` in progress.
-const EXIT_WAIT: Duration = Duration::from_secs(10);
+/// How long the interpreter's exit waits for an `infer` in progress, and again after interrupting it.
+const EXIT_WAIT: Duration = Duration::from_secs(3);
 
-/// Streams that may have to be stopped when the interpreter exits.
-static LIVE_STREAMS: Mutex<Vec<Weak<CollectStream>>> = Mutex::new(Vec::new());
+/// Streams that may have to be stopped when the interpreter exits, with Python's name for the thread of each.
+static LIVE_STREAMS: Mutex<Vec<(Weak<CollectStream>, Arc<AtomicU64>)>> = Mutex::new(Vec::new());
 
 /// A sampler over many games.
 #[pyclass(name = "Engine", module = "reinfors._reinfors", frozen, weakref)]
@@ -74,7 +76,7 @@ impl PyEngine {
 
     #[getter]
     fn obs_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.engine.spec().observation.shape)
+        PyTuple::new(py, self.shape())
     }
 
     #[getter]
@@ -92,7 +94,7 @@ impl PyEngine {
         let mut infer = self.infer(infer)?;
         self.wait_until_free(py)?;
         let batch = py.detach(|| self.engine.collect(n_records, &mut infer)).or_raise()?;
-        to_python(py, batch, &self.engine.spec().observation.shape)
+        to_python(py, batch, self.shape())
     }
 
     #[pyo3(signature = (collect_size, infer, depth=None), text_signature = "($self, collect_size, infer, depth=1)")]
@@ -106,13 +108,14 @@ impl PyEngine {
         let collect_size = count("collect_size", collect_size, 1..=i64::MAX)?;
         let depth = optional_count("depth", depth, 1..=i64::MAX)?.unwrap_or(1);
         let infer = slf.get().infer(infer)?;
+        let thread = Arc::clone(&infer.thread);
         slf.get().wait_until_free(py)?;
         let engine = &slf.get().engine;
         let stream =
             Arc::new(py.detach(|| engine.collect_stream(collect_size, Box::new(infer), depth)).or_raise()?);
         let mut live = LIVE_STREAMS.lock().unwrap_or_else(PoisonError::into_inner);
-        live.retain(|stream| stream.strong_count() > 0);
-        live.push(Arc::downgrade(&stream));
+        live.retain(|(stream, _)| stream.strong_count() > 0);
+        live.push((Arc::downgrade(&stream), thread));
         Ok(PyCollectStream { stream, engine: slf.clone().unbind() })
     }
 
@@ -140,32 +143,35 @@ impl PyEngine {
     }
 
     fn __repr__(&self) -> String {
-        let (spec, engine) = (self.engine.spec(), &self.engine);
-        format!("Engine({}, n_games={}, n_threads={})", spec.name, engine.n_games(), engine.n_threads())
+        format!(
+            "Engine({}, n_games={}, n_threads={})",
+            self.engine.spec().name,
+            self.n_games(),
+            self.n_threads()
+        )
     }
 }
 
 impl PyEngine {
     fn infer(&self, callable: &Bound<'_, PyAny>) -> PyResult<PythonInfer> {
-        if !callable.is_callable() {
-            return Err(wrong_type("infer", "callable: infer(obs) -> (params, values)", callable));
-        }
-        Ok(PythonInfer {
-            callable: callable.clone().unbind(),
-            shape: self.engine.spec().observation.shape.clone(),
-        })
+        PythonInfer::new(callable, self.shape())
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.engine.spec().observation.shape
     }
 
     /// Waits for a stream that was let go and is still inside `infer`, which needs the interpreter to end.
     fn wait_until_free(&self, py: Python<'_>) -> PyResult<()> {
-        let until = |deadline: Instant| {
+        loop {
             py.check_signals()?;
-            let is_free = py.detach(|| self.engine.wait_until_free(deadline - Instant::now())).or_raise()?;
-            // Before the deadline nothing was waited for: somebody is using the engine, and the call itself says so.
-            Ok::<_, PyErr>(is_free || Instant::now() < deadline)
-        };
-        while !until(Instant::now() + POLL)? {}
-        Ok(())
+            let begin = Instant::now();
+            let is_free = py.detach(|| self.engine.wait_until_free(POLL)).or_raise()?;
+            // Sooner than asked: nothing was waited for, and the call itself will say who uses the engine.
+            if is_free || begin.elapsed() < POLL {
+                return Ok(());
+            }
+        }
     }
 }
 
@@ -177,41 +183,6 @@ pub(crate) fn engine_from_config(py: Python<'_>, config: &Bound<'_, PyAny>) -> P
         config.cast::<PyDict>().map_err(|_| wrong_type("config", "the dict of resolved_config()", config))?;
     let config = config_from_python(config)?.configure(registry()).or_raise()?;
     Ok(PyEngine { engine: py.detach(|| Engine::new(config)).or_raise()? })
-}
-
-/// Asks a Python callable; the only place where a native thread takes the interpreter.
-struct PythonInfer {
-    callable: Py<PyAny>,
-    shape: Vec<usize>,
-}
-
-impl Infer for PythonInfer {
-    fn infer(&mut self, obs: &ObservationView, out: &mut Inference) -> Result<(), InferError> {
-        let asked = Python::try_attach(|py| {
-            self.ask(py, obs, out).map_err(|raised| {
-                let raised = not_stop_iteration(py, raised);
-                InferError::with_payload(raised.to_string(), Box::new(raised))
-            })
-        });
-        asked.unwrap_or_else(|| Err(InferError::new("the interpreter is shutting down")))
-    }
-}
-
-impl PythonInfer {
-    fn ask(&self, py: Python<'_>, obs: &ObservationView, out: &mut Inference) -> PyResult<()> {
-        py.check_signals()?;
-        let answer = self.callable.bind(py).call1((lend(py, obs, &self.shape)?,))?;
-        let pair: Vec<Bound<'_, PyAny>> = match (answer.cast::<PyTuple>(), answer.cast::<PyList>()) {
-            (Ok(pair), _) => pair.iter().collect(),
-            (_, Ok(pair)) => pair.iter().collect(),
-            _ => Vec::new(),
-        };
-        let [params, values] = &pair[..] else {
-            return Err(wrong_type("what infer returns", "a pair (params, values)", &answer));
-        };
-        read_output(params, "params", &mut out.params, &mut out.params_shape)?;
-        read_output(values, "values", &mut out.values, &mut out.values_shape)
-    }
 }
 
 /// Batches made in the background.
@@ -229,7 +200,7 @@ impl PyCollectStream {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyPpoBatch>> {
         let batch = until_done(py, || self.stream.next_timeout(POLL).transpose())?;
-        to_python(py, batch, &self.engine.get().engine.spec().observation.shape)
+        to_python(py, batch, self.engine.get().shape())
     }
 
     fn pending(&self) -> PyResult<usize> {
@@ -238,8 +209,7 @@ impl PyCollectStream {
 
     fn pause<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let batches = until_done(py, || self.stream.pause_timeout(POLL).transpose())?;
-        let shape = &self.engine.get().engine.spec().observation.shape;
-        let batches = batches.into_iter().map(|batch| to_python(py, batch, shape));
+        let batches = batches.into_iter().map(|batch| to_python(py, batch, self.engine.get().shape()));
         PyList::new(py, batches.collect::<PyResult<Vec<_>>>()?)
     }
 
@@ -260,7 +230,7 @@ impl PyCollectStream {
 /// Calls a waiting function without the interpreter until it has an outcome, looking at signals in between.
 fn until_done<T: Send>(
     py: Python<'_>,
-    wait: impl Fn() -> Option<Result<T, reinfors_engine::EngineError>> + Sync,
+    wait: impl Fn() -> Option<Result<T, EngineError>> + Sync,
 ) -> PyResult<T> {
     loop {
         py.check_signals()?;
@@ -270,17 +240,30 @@ fn until_done<T: Send>(
     }
 }
 
-/// Stops the streams that are left when the interpreter exits: their threads must not outlive it.
+/// Stops the streams that are left when the interpreter exits: a thread that outlives it and then asks for it is a crash.
 #[pyfunction]
 pub(crate) fn stop_live_streams(py: Python<'_>) -> PyResult<()> {
     let live = std::mem::take(&mut *LIVE_STREAMS.lock().unwrap_or_else(PoisonError::into_inner));
-    let deadline = Instant::now() + EXIT_WAIT;
-    for stream in live.iter().filter_map(Weak::upgrade) {
-        until_done(py, || match stream.stop_timeout(POLL) {
-            Ok(false) if Instant::now() < deadline => None,
-            // A fork has no thread to stop, and past the deadline the process ends with what hangs in `infer`.
-            _ => Some(Ok(())),
-        })?;
+    for (stream, thread) in live {
+        let Some(stream) = stream.upgrade() else { continue };
+        let mut patience = [EXIT_WAIT, EXIT_WAIT * 2].into_iter();
+        let (begin, mut limit) = (Instant::now(), patience.next());
+        // A fork has no thread to stop: that error ends the loop too.
+        while let (Some(wait), Ok(false)) = (limit, py.detach(|| stream.stop_timeout(POLL))) {
+            if begin.elapsed() > wait {
+                interrupt(py, thread.load(Ordering::Relaxed))?;
+                limit = patience.next();
+            }
+        }
     }
+    Ok(())
+}
+
+/// Raises `SystemExit` in another thread's Python code, which only the C interface offers.
+fn interrupt(py: Python<'_>, thread: u64) -> PyResult<()> {
+    let ctypes = py.import("ctypes")?;
+    let thread = ctypes.call_method1("c_ulong", (thread,))?;
+    let exit = ctypes.call_method1("py_object", (py.get_type::<PySystemExit>(),))?;
+    ctypes.getattr("pythonapi")?.call_method1("PyThreadState_SetAsyncExc", (thread, exit))?;
     Ok(())
 }
