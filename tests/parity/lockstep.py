@@ -53,7 +53,7 @@ def require_equal(name: str, ours: Any, theirs: Any) -> None:
 
 
 def require_equal_track(ours: State, theirs: State) -> None:
-    """Raises `Mismatch` unless the tracks are equal, their coordinates as `float32` and in the 13th digit."""
+    """Raises `Mismatch` unless the tracks are equal, coordinates as `float32` and within the tolerance."""
     for name, expected in theirs.items():
         if name not in ROUNDED:
             require_equal(name, ours[name], expected)
