@@ -2,7 +2,7 @@
 
 use crate::codec::{decode, encode};
 use crate::rng::Seed;
-use crate::{Action, Actions, Error, Game, Inspected, OptionValue, Options, Picture, Result};
+use crate::{Action, Actions, Error, Game, Inspected, OptionValue, Options, Picture, Result, Step};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -70,14 +70,25 @@ pub trait AnyBatch: Send {
     fn rollback(&mut self);
 }
 
-/// The batch of any game that steps one world at a time.
+/// The batch of any game.
 pub struct Batch<G: Game> {
     options: Vec<(&'static str, OptionValue)>,
     max_steps: Option<u32>,
     worlds: Vec<World<G>>,
     remembered: Vec<World<G>>,
     canvas: G::Canvas,
+    together: G::Together,
+    /// What the last step did to the active worlds.
+    stepped: Vec<Step>,
     observation_size: usize,
+    action_dimensions: usize,
+}
+
+/// The active worlds of a batch, each with its action: what [`Game::step_all`] is to step.
+pub struct Turn<'a, G> {
+    worlds: &'a mut [World<G>],
+    active: Option<&'a [bool]>,
+    actions: Actions<'a>,
     action_dimensions: usize,
 }
 
@@ -113,10 +124,35 @@ impl<G: Game> Batch<G> {
             worlds: vec![world; len],
             remembered: Vec::with_capacity(len),
             canvas: G::canvas(options),
+            together: G::Together::default(),
+            stepped: Vec::with_capacity(len),
             observation_size: G::observation_space(options).size(),
             action_dimensions: G::action_space(options).dimensions(),
         })
     }
+}
+
+impl<G> Turn<'_, G> {
+    /// The worlds in the order of their rows. Can be asked for again.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut G, Action<'_>)> {
+        let Self { worlds, active, actions, action_dimensions } = self;
+        let rows = worlds.iter_mut().enumerate().filter(|(row, _)| is_active(*active, *row));
+        rows.map(|(row, world)| {
+            let action = match *actions {
+                Actions::Discrete(indices) => {
+                    Action::Discrete(usize::try_from(indices[row]).unwrap_or_default())
+                }
+                Actions::Continuous(values) => {
+                    Action::Continuous(&values[row * *action_dimensions..][..*action_dimensions])
+                }
+            };
+            (&mut world.game, action)
+        })
+    }
+}
+
+fn is_active(active: Option<&[bool]>, row: usize) -> bool {
+    active.is_none_or(|active| active[row])
 }
 
 impl<G: Game> AnyBatch for Batch<G> {
@@ -131,19 +167,13 @@ impl<G: Game> AnyBatch for Batch<G> {
     }
 
     fn step(&mut self, actions: Actions<'_>, active: Option<&[bool]>, outcomes: &mut [Outcome]) {
-        for (row, (world, outcome)) in self.worlds.iter_mut().zip(outcomes).enumerate() {
-            if active.is_some_and(|active| !active[row]) {
-                continue;
-            }
-            let action = match actions {
-                Actions::Discrete(indices) => {
-                    Action::Discrete(usize::try_from(indices[row]).unwrap_or_default())
-                }
-                Actions::Continuous(values) => {
-                    Action::Continuous(&values[row * self.action_dimensions..][..self.action_dimensions])
-                }
-            };
-            let step = world.game.step(action);
+        let Self { worlds, together, stepped, action_dimensions, .. } = self;
+        let mut turn = Turn { worlds, active, actions, action_dimensions: *action_dimensions };
+        stepped.clear();
+        G::step_all(&mut turn, together, stepped);
+        let rows =
+            self.worlds.iter_mut().zip(outcomes).enumerate().filter(|(row, _)| is_active(active, *row));
+        for ((_, (world, outcome)), step) in rows.zip(&self.stepped) {
             world.steps = world.steps.saturating_add(1);
             let truncated = self.max_steps.is_some_and(|max_steps| world.steps >= max_steps);
             *outcome = Outcome { reward: step.reward, terminated: step.terminated, truncated };

@@ -14,7 +14,7 @@ mod reward;
 pub mod rng;
 mod space;
 
-pub use batch::{AnyBatch, Batch, Outcome};
+pub use batch::{AnyBatch, Batch, Outcome, Turn};
 pub use codec::{decode, encode};
 pub use error::{Error, ErrorKind, Result};
 pub use game::{Action, Game, Inspected, Picture, ResetFlag, Step};

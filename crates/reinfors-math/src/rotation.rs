@@ -14,6 +14,8 @@ pub struct Rotation<T = f32> {
     pub cos: T,
 }
 
+crate::per_lane!(Rotation<L> { sin, cos });
+
 impl Rotation {
     /// The rotation that leaves everything where it is.
     pub const IDENTITY: Self = Self { sin: 0.0, cos: 1.0 };

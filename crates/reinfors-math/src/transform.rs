@@ -14,6 +14,8 @@ pub struct Transform<T = f32> {
     pub rotation: Rotation<T>,
 }
 
+crate::per_lane!(Transform<L> { position, rotation });
+
 impl Transform {
     /// Body and world coordinates agree.
     pub const IDENTITY: Self = Self { position: Vec2::ZERO, rotation: Rotation::IDENTITY };

@@ -22,6 +22,8 @@ pub struct Vec2<T = f32> {
     pub y: T,
 }
 
+crate::per_lane!(Vec2<L> { x, y });
+
 impl<T> Vec2<T> {
     /// The vector `(x, y)`.
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! A rigid body: its mass data, which never changes, and its state, which is one number per lane.
 
 use reinfors_math::lanes::Lanes;
-use reinfors_math::{Rotation, Transform, Vec2};
+use reinfors_math::{Rotation, Transform, Vec2, per_lane};
 use serde::{Deserialize, Serialize};
 
 use crate::shape::Polygon;
@@ -44,6 +44,8 @@ pub struct Placement<L = f32> {
     pub angle: L,
 }
 
+per_lane!(Placement<L> { center, angle });
+
 /// Rate of change of a [`Placement`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Velocity<L = f32> {
@@ -52,6 +54,8 @@ pub struct Velocity<L = f32> {
     /// Radians per second.
     pub angular: L,
 }
+
+per_lane!(Velocity<L> { linear, angular });
 
 /// The state of one body, in one world per lane.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,6 +74,8 @@ pub struct Body<L = f32> {
     pub still_time: L,
 }
 
+per_lane!(Body<L> { placement, velocity, transform, force, torque, still_time });
+
 impl Body {
     /// A body at rest with its origin at `position` and turned by `angle` radians.
     pub fn at_rest(position: Vec2, angle: f32, mass: &MassData) -> Self {
@@ -81,31 +87,6 @@ impl Body {
             force: Vec2::ZERO,
             torque: 0.0,
             still_time: 0.0,
-        }
-    }
-}
-
-impl<L: Copy> Body<L> {
-    /// The body with every number replaced by what `number` makes of it.
-    pub fn map<T>(self, number: impl Fn(L) -> T) -> Body<T> {
-        let vector = |value: Vec2<L>| Vec2::new(number(value.x), number(value.y));
-        let rotation = self.transform.rotation;
-        Body {
-            placement: Placement {
-                center: vector(self.placement.center),
-                angle: number(self.placement.angle),
-            },
-            velocity: Velocity {
-                linear: vector(self.velocity.linear),
-                angular: number(self.velocity.angular),
-            },
-            transform: Transform {
-                position: vector(self.transform.position),
-                rotation: Rotation { sin: number(rotation.sin), cos: number(rotation.cos) },
-            },
-            force: vector(self.force),
-            torque: number(self.torque),
-            still_time: number(self.still_time),
         }
     }
 }

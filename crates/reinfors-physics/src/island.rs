@@ -9,16 +9,18 @@
 //!
 //! Contacts with response, damping and gravity scales are left out: no game here needs them.
 
-mod lane;
+mod packs;
 mod position;
 mod velocity;
 
-use reinfors_math::Vec2;
 use reinfors_math::lanes::Lanes;
+use reinfors_math::{Vec2, per_lane};
 use serde::{Deserialize, Serialize};
 
 use crate::body::{Body, MassData, MassLanes, splat};
 use crate::joint::revolute::{Revolute, RevoluteDef};
+pub use packs::Packs;
+use velocity::Iteration;
 
 /// Which bodies the joints tie, known when compiling so that the solver's loops unroll.
 pub trait Wiring<const J: usize> {
@@ -70,20 +72,20 @@ pub struct Island<L: Lanes, const B: usize, const J: usize> {
     pub asleep: L::Mask,
 }
 
+per_lane!(Island<L, B, J> { bodies, joints, asleep });
+
 impl<L: Lanes, const B: usize, const J: usize> Island<L, B, J> {
     /// Advances every lane by one step and clears forces and torques.
     pub fn step<W: Wiring<J>>(&mut self, def: &IslandDef<B, J>, step: &TimeStep) {
         let masses = def.masses.each_ref().map(MassLanes::splat);
         self.integrate_velocities(&masses, def.gravity, step.dt);
-        self.solve_velocities::<W>(def, &masses, step);
-        self.integrate_positions(step.dt);
-        let solved = self.solve_positions::<W>(def, &masses, step.position_iterations);
-        for (body, mass) in self.bodies.iter_mut().zip(&masses) {
-            body.synchronize(mass);
-        }
-        self.fall_asleep(solved, step.dt);
+        let mut iteration = Iteration::begin::<W>(self, def, &masses, step.dt);
+        iteration.run::<W>(&masses, step);
+        iteration.end(self);
+        self.settle_positions::<W>(def, &masses, step);
     }
 
+    #[inline(always)]
     fn integrate_velocities(&mut self, masses: &[MassLanes<L>; B], gravity: Vec2, dt: f32) {
         let (gravity, dt) = (splat::<L>(gravity), L::splat(dt));
         let zero = L::splat(0.0);

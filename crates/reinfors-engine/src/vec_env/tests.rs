@@ -33,6 +33,7 @@ impl Game for Walk {
         &[ResetFlag { name: "random", default: true, doc: "Where it starts." }];
     type Options = WalkOptions;
     type Canvas = ();
+    type Together = ();
 
     fn new(options: &WalkOptions, weights: &[f64]) -> reinfors_core::Result<Self> {
         Ok(Self { stride: options.stride, reward: weights[0], rng: Pcg64::from(&Seed::from(0)), at: 0 })

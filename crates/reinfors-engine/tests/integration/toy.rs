@@ -71,6 +71,7 @@ impl Game for Drift {
     const RESET_FLAGS: &'static [ResetFlag] = &[];
     type Options = DriftOptions;
     type Canvas = ();
+    type Together = ();
 
     fn new(options: &DriftOptions, weights: &[f64]) -> Result<Self> {
         Ok(Self {

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::skid::{SkidMarks, SkidTrail};
 use super::track::{PathPoint, sign};
-use model::{BODIES, CAR_MODEL, SIZE, TIME_STEP, WHEEL_POSITIONS, WHEEL_RADIUS, WheelsOnHull};
-pub use model::{HULL_PARTS, WHEELS};
+pub use model::{BODIES, CAR_MODEL, HULL_PARTS, TIME_STEP, WHEELS, WheelsOnHull};
+use model::{SIZE, WHEEL_POSITIONS, WHEEL_RADIUS};
 
 /// `1 / FPS`: duration of a step, seconds.
 pub const DT: f64 = 1.0 / 50.0;
@@ -62,10 +62,13 @@ pub struct Wheel {
     trail: SkidTrail,
 }
 
+/// Bodies and joints of a car.
+pub type CarIsland = Island<f32, BODIES, WHEELS>;
+
 /// A car.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Car {
-    island: Island<f32, BODIES, WHEELS>,
+    island: CarIsland,
     wheels: [Wheel; WHEELS],
     skids: SkidMarks,
 }
@@ -133,6 +136,11 @@ impl Car {
     /// Advances the physics by one step.
     pub fn advance(&mut self) {
         self.island.step::<WheelsOnHull>(&CAR_MODEL.island, &TIME_STEP);
+    }
+
+    /// Bodies and joints, for the physics to move together with those of other cars.
+    pub(super) fn island_mut(&mut self) -> &mut CarIsland {
+        &mut self.island
     }
 
     /// Which fixtures of the car touch `tile`: bit `i` is part `i` of the hull, bit `HULL_PARTS + i` is wheel

@@ -6,6 +6,7 @@ mod car;
 mod colours;
 mod config;
 mod contact;
+mod field;
 mod inspect;
 mod race;
 mod skid;
@@ -15,11 +16,12 @@ mod view;
 
 use car::Control;
 use config::CarRacingOptions;
-use race::{End, Race, Rules, Weights};
+use field::Field;
+use race::{End, Outcome, Race, Rules, Weights};
 use reinfors_core::rng::Seed;
 use reinfors_core::{
     Action, ActionSpace, Error, Game, Inspected, ObservationSpace, Picture, ResetFlag, Result, RewardKey,
-    Step, decode, encode,
+    Step, Turn, decode, encode,
 };
 use reinfors_render::{Layout, Scene, Surface, Thumbnail, smoothscale};
 use serde::{Deserialize, Serialize};
@@ -82,6 +84,7 @@ impl Game for CarRacing {
     }];
     type Options = CarRacingOptions;
     type Canvas = Canvas;
+    type Together = Field;
 
     fn new(options: &CarRacingOptions, weights: &[f64]) -> Result<Self> {
         options.check()?;
@@ -134,17 +137,21 @@ impl Game for CarRacing {
     }
 
     fn step(&mut self, action: Action<'_>) -> Step {
-        let control = match action {
-            Action::Discrete(index) => self.controls[index],
-            Action::Continuous(values) => Control { steer: values[0], gas: values[1], brake: values[2] },
-        };
-        let outcome = self.state.race.step(Some(control));
-        self.state.end = outcome.end;
-        let terminated = outcome.end.map(|end| match end {
-            End::LapFinished => 0,
-            End::OffPlayfield => 1,
-        });
-        Step { reward: outcome.reward, terminated }
+        let outcome = self.state.race.step(Some(self.control(action)));
+        self.record(outcome)
+    }
+
+    fn step_all(turn: &mut Turn<'_, Self>, field: &mut Field, steps: &mut Vec<Step>) {
+        field.clear();
+        for (game, action) in turn.iter_mut() {
+            let control = game.control(action);
+            field.enter(&mut game.state.race, control);
+        }
+        field.advance();
+        for (index, (game, _)) in turn.iter_mut().enumerate() {
+            let outcome = field.leave(&mut game.state.race, index);
+            steps.push(game.record(outcome));
+        }
     }
 
     fn observe(&self, canvas: &mut Canvas, out: &mut [u8]) {
@@ -188,6 +195,22 @@ impl Game for CarRacing {
 }
 
 impl CarRacing {
+    fn control(&self, action: Action<'_>) -> Control {
+        match action {
+            Action::Discrete(index) => self.controls[index],
+            Action::Continuous(values) => Control { steer: values[0], gas: values[1], brake: values[2] },
+        }
+    }
+
+    fn record(&mut self, outcome: Outcome) -> Step {
+        self.state.end = outcome.end;
+        let terminated = outcome.end.map(|end| match end {
+            End::LapFinished => 0,
+            End::OffPlayfield => 1,
+        });
+        Step { reward: outcome.reward, terminated }
+    }
+
     fn road(&self) -> Road<'_> {
         let race = &self.state.race;
         Road { quads: race.track().quads(), colours: race.road_colours() }

@@ -66,8 +66,6 @@ pub enum End {
 pub struct Outcome {
     /// The reward with the caller's weights.
     pub reward: f64,
-    /// How many tiles were visited for the first time.
-    pub new_tiles: u32,
     /// Why the episode is over, if it is. Stepping on is allowed and goes on as in the reference.
     pub end: Option<End>,
 }
@@ -156,16 +154,26 @@ impl Race {
     /// Advances by a fiftieth of a second. Without a control, which is how `reset` steps, the last one goes
     /// on, no time is charged and no reward is taken.
     pub fn step(&mut self, control: Option<Control>) -> Outcome {
+        self.begin_step(control);
+        self.car.advance();
+        self.end_step(control.is_some())
+    }
+
+    /// The part of a step before the physics.
+    pub(super) fn begin_step(&mut self, control: Option<Control>) {
         if let Some(control) = control {
             self.car.control(control);
         }
         self.car.drive(self.contacts.on_road());
-        let new_tiles = self.touch_tiles();
-        self.car.advance();
+        self.touch_tiles();
+    }
+
+    /// The part of a step after the physics.
+    pub(super) fn end_step(&mut self, controlled: bool) -> Outcome {
         self.time += DT;
         self.observed_score = self.score.total;
-        if control.is_none() {
-            return Outcome { reward: 0.0, new_tiles, end: None };
+        if !controlled {
+            return Outcome { reward: 0.0, end: None };
         }
         self.score.total += Weights::REFERENCE.step;
         self.paid.total += self.rules.weights.step;
@@ -173,14 +181,10 @@ impl Race {
         let reward = self.paid.take();
         let end = self.end();
         let off_playfield = end == Some(End::OffPlayfield);
-        Outcome {
-            reward: if off_playfield { self.rules.weights.off_playfield } else { reward },
-            new_tiles,
-            end,
-        }
+        Outcome { reward: if off_playfield { self.rules.weights.off_playfield } else { reward }, end }
     }
 
-    fn touch_tiles(&mut self) -> u32 {
+    fn touch_tiles(&mut self) {
         let (track, colours, plain) = (&self.track, &mut self.road_colours, drawn(self.colours.road));
         let visits = self.contacts.update(&self.car, track, |tile| {
             colours[track.quad_of_tile(tile)] = plain;
@@ -191,7 +195,6 @@ impl Race {
         if let Some(visited) = visits.at_first_tile {
             self.new_lap |= visited as f64 / tiles as f64 > self.rules.lap_complete_percent;
         }
-        visits.new_tiles
     }
 
     fn end(&self) -> Option<End> {
@@ -243,6 +246,11 @@ impl Race {
     /// The car.
     pub fn car(&self) -> &Car {
         &self.car
+    }
+
+    /// The car, for the physics to move.
+    pub(super) fn car_mut(&mut self) -> &mut Car {
+        &mut self.car
     }
 
     /// The tiles that the car touches and touched.

@@ -1,9 +1,9 @@
 //! The position phase of an island: integration with Box2D's speed limits, correction of the joints, sleep.
 
-use reinfors_math::lanes::{Lanes, Mask};
+use reinfors_math::lanes::{Lanes, Mask, PerLane};
 use reinfors_math::{Rotation, Vec2};
 
-use super::{Island, IslandDef, Wiring};
+use super::{Island, IslandDef, TimeStep, Wiring};
 use crate::body::{Body, MassLanes, select};
 
 /// Box2D's `b2_maxTranslation`: the farthest a body moves in one step, metres.
@@ -22,7 +22,24 @@ const LINEAR_SLEEP_TOLERANCE: f32 = 0.01;
 const ANGULAR_SLEEP_TOLERANCE: f32 = 2.0 / 180.0 * std::f32::consts::PI;
 
 impl<L: Lanes, const B: usize, const J: usize> Island<L, B, J> {
-    pub(super) fn integrate_positions(&mut self, dt: f32) {
+    /// What follows the velocity phase: positions, transforms, sleep.
+    #[inline(always)]
+    pub(super) fn settle_positions<W: Wiring<J>>(
+        &mut self,
+        def: &IslandDef<B, J>,
+        masses: &[MassLanes<L>; B],
+        step: &TimeStep,
+    ) {
+        self.integrate_positions(step.dt);
+        let solved = self.solve_positions::<W>(def, masses, step.position_iterations);
+        for (body, mass) in self.bodies.iter_mut().zip(masses) {
+            body.synchronize(mass);
+        }
+        self.fall_asleep(solved, step.dt);
+    }
+
+    #[inline(always)]
+    fn integrate_positions(&mut self, dt: f32) {
         let dt = L::splat(dt);
         for body in &mut self.bodies {
             body.limit_speed(dt);
@@ -33,7 +50,8 @@ impl<L: Lanes, const B: usize, const J: usize> Island<L, B, J> {
 
     /// Corrects the joints until all errors of a lane are within the slop, at least once and at most
     /// `iterations` times. Returns the lanes in which they were.
-    pub(super) fn solve_positions<W: Wiring<J>>(
+    #[inline(always)]
+    fn solve_positions<W: Wiring<J>>(
         &mut self,
         def: &IslandDef<B, J>,
         masses: &[MassLanes<L>; B],
@@ -64,7 +82,8 @@ impl<L: Lanes, const B: usize, const J: usize> Island<L, B, J> {
 
     /// Counts how long the bodies have been still, and stops them where that is long enough and the joints
     /// are `solved`.
-    pub(super) fn fall_asleep(&mut self, solved: L::Mask, dt: f32) {
+    #[inline(always)]
+    fn fall_asleep(&mut self, solved: L::Mask, dt: f32) {
         let mut least = L::splat(f32::MAX);
         for body in &mut self.bodies {
             least = body.count_still_time(least, L::splat(dt));
@@ -103,7 +122,7 @@ impl<L: Lanes> Body<L> {
 
     /// Brings the transform in step with the placement.
     #[inline(always)]
-    pub(super) fn synchronize(&mut self, mass: &MassLanes<L>) {
+    fn synchronize(&mut self, mass: &MassLanes<L>) {
         self.transform.rotation = Rotation::by(self.placement.angle);
         self.transform.position = self.placement.center - self.transform.rotation.rotate(mass.local_center);
     }

@@ -2,9 +2,10 @@
 //! a bit.
 
 use reinfors_math::Vec2;
-use reinfors_math::lanes::{Lanes, Mask, Pack};
+use reinfors_math::cpu::Level;
+use reinfors_math::lanes::{Lanes, Pack, PerLane};
 
-use super::{Island, IslandDef, TimeStep, Wiring};
+use super::{Island, IslandDef, Packs, TimeStep, Wiring};
 use crate::body::{Body, MassData};
 use crate::joint::revolute::{Revolute, RevoluteDef};
 use crate::shape::Polygon;
@@ -98,7 +99,7 @@ fn bits(cart: &Cart<f32>) -> Vec<u32> {
 fn lanes_equal_single_carts<L: Lanes>() {
     let def = definition();
     let mut alone = vec![cart_at_rest(&def); L::COUNT];
-    let mut together = Cart::<L>::from_lanes(&alone);
+    let mut together = Cart::<L>::splat(cart_at_rest(&def));
     let mut drivers: Vec<_> = (0..L::COUNT as u32).map(Driver).collect();
     for time in 0..600 {
         for (index, cart) in alone.iter_mut().enumerate() {
@@ -117,7 +118,7 @@ fn lanes_equal_single_carts<L: Lanes>() {
         together.step::<TwoWheels>(&def, &STEP);
         for (index, cart) in alone.iter_mut().enumerate() {
             cart.step::<TwoWheels>(&def, &STEP);
-            assert_eq!(bits(&together.lane(index)), bits(cart), "lane {index} at step {time}");
+            assert_eq!(bits(&together.get(index)), bits(cart), "lane {index} at step {time}");
             assert_eq!(together.asleep.get(index), cart.asleep);
         }
     }
@@ -127,6 +128,37 @@ fn lanes_equal_single_carts<L: Lanes>() {
 fn four_and_eight_lanes_equal_single_islands() {
     lanes_equal_single_carts::<Pack<4>>();
     lanes_equal_single_carts::<Pack<8>>();
+}
+
+/// Drives `count` carts alone and in packs, and expects the same bits after every step.
+fn packs_equal_single_carts(count: usize, step: &TimeStep, level: Level) {
+    let def = definition();
+    let mut alone = vec![cart_at_rest(&def); count];
+    let mut drivers: Vec<_> = (0..count as u32).map(Driver).collect();
+    let mut packs = Packs::<4, 3, 2>::default();
+    for time in 0..300 {
+        packs.clear();
+        for (index, (cart, driver)) in alone.iter_mut().zip(&mut drivers).enumerate() {
+            driver.push(cart, time + 60 * index);
+            packs.push(cart);
+            cart.step::<TwoWheels>(&def, &STEP);
+        }
+        packs.step::<TwoWheels>(&def, step, level);
+        for (index, cart) in alone.iter().enumerate() {
+            assert_eq!(bits(&packs.get(index)), bits(cart), "cart {index} of {count} at step {time}");
+            assert_eq!(packs.get(index), *cart);
+        }
+    }
+}
+
+#[test]
+fn packs_of_any_number_at_any_level_equal_single_islands() {
+    for level in Level::available() {
+        for count in [0, 1, 3, 4, 5, 8, 13, 40] {
+            packs_equal_single_carts(count, &STEP, level);
+        }
+        packs_equal_single_carts(7, &ALL_ITERATIONS, level);
+    }
 }
 
 #[test]

@@ -7,23 +7,25 @@
 //! what it added one period ago, and they warm start the next step: so these additions, and nothing else, are
 //! replayed one by one.
 
-use reinfors_math::Vec2;
-use reinfors_math::lanes::{Lanes, Mask};
+use reinfors_math::lanes::{Lanes, Mask, PerLane};
+use reinfors_math::{Vec2, per_lane};
 
 use super::{Island, IslandDef, TimeStep, Wiring};
 use crate::body::{MassLanes, Velocity, select};
 use crate::joint::revolute::{Prepared, Revolute};
 
-/// Iterations between two looks at whether the state repeats. Even, so that both periods end at a look.
+/// Iterations of an island on its own between two looks at whether the state repeats.
 const BURST: usize = 6;
 
 /// Velocities and joints while they are iterated.
-struct Iteration<'a, L: Lanes, const B: usize, const J: usize> {
+#[derive(Clone, Copy)]
+pub(super) struct Iteration<L: Lanes, const B: usize, const J: usize> {
     velocities: [Velocity<L>; B],
     joints: [Revolute<L>; J],
-    masses: &'a [MassLanes<L>; B],
     prepared: [Prepared<L>; J],
 }
+
+per_lane!(Iteration<L, B, J> { velocities, joints, prepared });
 
 /// What one iteration hands to the next.
 #[derive(Clone, Copy)]
@@ -35,115 +37,203 @@ struct Feedback<L, const B: usize, const J: usize> {
 /// What one iteration adds to the impulse of each joint.
 type Added<L, const J: usize> = [Vec2<L>; J];
 
-impl<L: Lanes, const B: usize, const J: usize> Island<L, B, J> {
-    /// Prepares the joints, applies the impulses of the last step, and iterates.
-    pub(super) fn solve_velocities<W: Wiring<J>>(
-        &mut self,
-        def: &IslandDef<B, J>,
-        masses: &[MassLanes<L>; B],
-        step: &TimeStep,
-    ) {
-        let prepared = std::array::from_fn(|joint| {
-            let (a, b) = W::LINKS[joint];
-            let between = self.bodies[b].placement.angle - self.bodies[a].placement.angle;
-            let rotations = (self.bodies[a].transform.rotation, self.bodies[b].transform.rotation);
-            let masses = (masses[a], masses[b]);
-            self.joints[joint].prepare(&def.joints[joint], masses, rotations, between, step.dt)
-        });
-        let mut iteration = Iteration {
-            velocities: self.bodies.map(|body| body.velocity),
-            joints: self.joints,
-            masses,
-            prepared,
-        };
-        iteration.warm_start::<W>();
-        if step.stop_when_settled {
-            iteration.run_until_settled::<W>(step.velocity_iterations);
-        } else {
-            iteration.run::<W>(step.velocity_iterations);
-        }
-        self.joints = iteration.joints;
-        for (body, velocity) in self.bodies.iter_mut().zip(iteration.velocities) {
-            body.velocity = velocity;
-        }
-    }
+/// What the iterations after a burst are known to do.
+pub(super) struct Forecast<L: Lanes, const J: usize> {
+    /// Lanes whose state repeats. The others are not known.
+    pub settled: L::Mask,
+    /// What the next iteration adds, and the one after it, and so on in turn.
+    added: [Added<L, J>; 2],
 }
 
-impl<L: Lanes, const B: usize, const J: usize> Iteration<'_, L, B, J> {
-    fn warm_start<W: Wiring<J>>(&mut self) {
+impl<L: Lanes, const B: usize, const J: usize> Iteration<L, B, J> {
+    /// Prepares the joints and applies the impulses of the last step.
+    #[inline(always)]
+    pub(super) fn begin<W: Wiring<J>>(
+        island: &Island<L, B, J>,
+        def: &IslandDef<B, J>,
+        masses: &[MassLanes<L>; B],
+        dt: f32,
+    ) -> Self {
+        let mut joints = island.joints;
+        let prepared = std::array::from_fn(|joint| {
+            let (a, b) = W::LINKS[joint];
+            let (body_a, body_b) = (&island.bodies[a], &island.bodies[b]);
+            let between = body_b.placement.angle - body_a.placement.angle;
+            let rotations = (body_a.transform.rotation, body_b.transform.rotation);
+            joints[joint].prepare(&def.joints[joint], (masses[a], masses[b]), rotations, between, dt)
+        });
+        let mut iteration =
+            Self { velocities: island.bodies.each_ref().map(|body| body.velocity), joints, prepared };
+        iteration.warm_start::<W>(masses);
+        iteration
+    }
+
+    #[inline(always)]
+    fn warm_start<W: Wiring<J>>(&mut self, masses: &[MassLanes<L>; B]) {
         for joint in W::ORDER {
             let (a, b) = W::LINKS[joint];
             let (mut velocity_a, mut velocity_b) = (self.velocities[a], self.velocities[b]);
-            let masses = (self.masses[a], self.masses[b]);
+            let masses = (masses[a], masses[b]);
             self.joints[joint].warm_start(&self.prepared[joint], masses, (&mut velocity_a, &mut velocity_b));
             (self.velocities[a], self.velocities[b]) = (velocity_a, velocity_b);
         }
     }
 
+    /// Hands the result back to the island.
     #[inline(always)]
-    fn run_once<W: Wiring<J>>(&mut self) -> Added<L, J> {
-        let zero = L::splat(0.0);
-        let mut added = [Vec2::new(zero, zero); J];
+    pub(super) fn end(self, island: &mut Island<L, B, J>) {
+        island.joints = self.joints;
+        for (body, velocity) in island.bodies.iter_mut().zip(self.velocities) {
+            body.velocity = velocity;
+        }
+    }
+
+    /// All iterations of a step, in bits; in fewer if every lane settles early.
+    #[inline(always)]
+    pub(super) fn run<W: Wiring<J>>(&mut self, masses: &[MassLanes<L>; B], step: &TimeStep) {
+        let mut left = step.velocity_iterations;
+        let most = if step.stop_when_settled { BURST } else { left };
+        while left > 0 {
+            let burst = most.min(left);
+            let [forecast] = Self::run_burst::<W, 1>(std::array::from_mut(self), masses, burst);
+            left -= burst;
+            if step.stop_when_settled && forecast.settled.all() {
+                return self.replay(&forecast, left);
+            }
+        }
+    }
+
+    /// Runs `count` iterations of each in `group` and looks whether the last two repeat what was before. An
+    /// iteration is one long chain of operations that wait for each other: those of a group run side by side.
+    #[inline(always)]
+    pub(super) fn run_burst<W: Wiring<J>, const M: usize>(
+        group: &mut [Self; M],
+        masses: &[MassLanes<L>; B],
+        count: usize,
+    ) -> [Forecast<L, J>; M] {
+        let some_at_limit =
+            group.each_ref().map(|one| one.joints.each_ref().map(|joint| joint.at_limit().any()));
+        let zero = Vec2::new(L::splat(0.0), L::splat(0.0));
+        let mut before = [group.each_ref().map(Self::feedback); 2];
+        let mut added = [[[zero; J]; M]; 2];
+        for index in 0..count {
+            // Only the last two count, as numbers 0 and 1.
+            let last = (index + 2).checked_sub(count);
+            if let Some(last) = last {
+                before[last] = group.each_ref().map(Self::feedback);
+            }
+            let more = Self::run_once::<W, M>(group, masses, &some_at_limit);
+            if let Some(last) = last {
+                added[last] = more;
+            }
+        }
+        std::array::from_fn(|m| {
+            group[m].look_ahead([&before[0][m], &before[1][m]], [added[0][m], added[1][m]])
+        })
+    }
+
+    #[inline(always)]
+    fn run_once<W: Wiring<J>, const M: usize>(
+        group: &mut [Self; M],
+        masses: &[MassLanes<L>; B],
+        some_at_limit: &[[bool; J]; M],
+    ) -> [Added<L, J>; M] {
+        let mut added = [[Vec2::new(L::splat(0.0), L::splat(0.0)); J]; M];
         for joint in W::ORDER {
-            let (a, b) = W::LINKS[joint];
-            let (mut velocity_a, mut velocity_b) = (self.velocities[a], self.velocities[b]);
-            let masses = (self.masses[a], self.masses[b]);
-            added[joint] = self.joints[joint].solve_velocity(
-                &self.prepared[joint],
-                masses,
-                (&mut velocity_a, &mut velocity_b),
-            );
-            (self.velocities[a], self.velocities[b]) = (velocity_a, velocity_b);
+            for m in 0..M {
+                added[m][joint] = group[m].solve_joint::<W>(joint, masses, some_at_limit[m][joint]);
+            }
         }
         added
     }
 
-    fn run<W: Wiring<J>>(&mut self, iterations: usize) {
-        for _ in 0..iterations {
-            self.run_once::<W>();
+    /// What is known after two iterations that began with the states `before` and `added` to the impulses.
+    #[inline(always)]
+    fn look_ahead(&self, before: [&Feedback<L, B, J>; 2], added: [Added<L, J>; 2]) -> Forecast<L, J> {
+        let now = self.feedback();
+        let period_one = now.equals(before[1]);
+        let mut next = added[0];
+        for (next, second) in next.iter_mut().zip(&added[1]) {
+            *next = select(period_one, *second, *next);
         }
+        Forecast { settled: period_one | now.equals(before[0]), added: [next, added[1]] }
     }
 
-    /// Ends with the bits that [`Iteration::run`] ends with.
-    fn run_until_settled<W: Wiring<J>>(&mut self, iterations: usize) {
-        let mut left = iterations;
-        while left >= BURST {
-            self.run::<W>(BURST - 2);
-            let first = self.feedback();
-            let added_first = self.run_once::<W>();
-            let second = self.feedback();
-            let added_second = self.run_once::<W>();
-            let third = self.feedback();
-            left -= BURST;
-
-            let period_one = third.equals(&second);
-            if (period_one | third.equals(&first)).all() {
-                let odd = std::array::from_fn(|j| select(period_one, added_second[j], added_first[j]));
-                return self.replay([odd, added_second], left);
-            }
-        }
-        self.run::<W>(left);
+    #[inline(always)]
+    fn solve_joint<W: Wiring<J>>(
+        &mut self,
+        joint: usize,
+        masses: &[MassLanes<L>; B],
+        some_at_limit: bool,
+    ) -> Vec2<L> {
+        let (a, b) = W::LINKS[joint];
+        let (mut velocity_a, mut velocity_b) = (self.velocities[a], self.velocities[b]);
+        let added = self.joints[joint].solve_velocity(
+            &self.prepared[joint],
+            some_at_limit,
+            (masses[a], masses[b]),
+            (&mut velocity_a, &mut velocity_b),
+        );
+        (self.velocities[a], self.velocities[b]) = (velocity_a, velocity_b);
+        added
     }
 
+    #[inline(always)]
     fn feedback(&self) -> Feedback<L, B, J> {
         Feedback {
             velocities: self.velocities,
-            motor_and_limit: self.joints.map(|joint| (joint.motor_impulse, joint.limit_impulse)),
+            motor_and_limit: self.joints.each_ref().map(|joint| (joint.motor_impulse, joint.limit_impulse)),
         }
     }
 
-    /// Adds what `count` iterations would add, `added[0]` and `added[1]` in turn.
-    fn replay(&mut self, added: [Added<L, J>; 2], count: usize) {
-        for index in 0..count {
-            for (joint, more) in self.joints.iter_mut().zip(added[index % 2]) {
-                joint.impulse += more;
+    /// Does in the settled lanes what `count` further iterations would do.
+    #[inline(always)]
+    pub(super) fn replay(&mut self, forecast: &Forecast<L, J>, count: usize) {
+        let [first, second] = &forecast.added;
+        let mut impulses = self.joints.each_ref().map(|joint| joint.impulse);
+        for _ in 0..count / 2 {
+            let mut changed = L::Mask::splat(false);
+            for (joint, impulse) in impulses.iter_mut().enumerate() {
+                let sum = *impulse + first[joint] + second[joint];
+                changed = changed | sum.x.differs(impulse.x) | sum.y.differs(impulse.y);
+                *impulse = sum;
             }
+            // What one pair of additions leaves as it is, all further pairs do.
+            if !(changed & forecast.settled).any() {
+                break;
+            }
+        }
+        if count % 2 == 1 {
+            for (impulse, &more) in impulses.iter_mut().zip(first) {
+                *impulse += more;
+            }
+        }
+        for (joint, impulse) in self.joints.iter_mut().zip(impulses) {
+            joint.impulse = select(forecast.settled, impulse, joint.impulse);
+        }
+    }
+
+    /// Whether lane `index` is at a limit, which makes each iteration longer.
+    #[inline(always)]
+    pub(super) fn is_at_limit(&self, index: usize) -> bool {
+        self.joints.iter().any(|joint| joint.at_lower.get(index) || joint.at_upper.get(index))
+    }
+
+    /// Copies what iterations change from lane `from_index` of `from` into lane `index`.
+    #[inline(always)]
+    pub(super) fn take_result(&mut self, index: usize, from: &Self, from_index: usize) {
+        self.velocities.set(index, from.velocities.get(from_index));
+        for (joint, from) in self.joints.iter_mut().zip(&from.joints) {
+            joint.impulse.set(index, from.impulse.get(from_index));
+            joint.motor_impulse.set(index, from.motor_impulse.get(from_index));
+            joint.limit_impulse.set(index, from.limit_impulse.get(from_index));
         }
     }
 }
 
 impl<L: Lanes, const B: usize, const J: usize> Feedback<L, B, J> {
     /// The lanes in which every bit is the same.
+    #[inline(always)]
     fn equals(&self, other: &Self) -> L::Mask {
         let mut differs = L::Mask::splat(false);
         for (ours, theirs) in self.velocities.iter().zip(&other.velocities) {

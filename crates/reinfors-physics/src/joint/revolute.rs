@@ -6,7 +6,7 @@
 //! limits out of reach are no motor and no limits.
 
 use reinfors_math::lanes::{Lanes, Mask};
-use reinfors_math::{Rotation, Vec2};
+use reinfors_math::{Rotation, Vec2, per_lane};
 use serde::{Deserialize, Serialize};
 
 use crate::body::{MassLanes, Placement, Velocity, select, splat};
@@ -49,6 +49,8 @@ pub struct Revolute<L: Lanes = f32> {
     pub at_upper: L::Mask,
 }
 
+per_lane!(Revolute<L> { motor_speed, impulse, motor_impulse, limit_impulse, at_lower, at_upper });
+
 impl Revolute {
     /// A joint with its motor at rest and no impulse.
     pub const IDLE: Self = Self {
@@ -68,6 +70,8 @@ struct Column<L> {
     y: L,
     z: L,
 }
+
+per_lane!(Column<L> { x, y, z });
 
 impl<L: Lanes> Column<L> {
     #[inline(always)]
@@ -99,6 +103,10 @@ pub(crate) struct Prepared<L> {
     motor_mass: L,
     max_motor_impulse: L,
 }
+
+per_lane!(Prepared<L> {
+    arm_a, arm_b, k_x, k_y, k_z, k_y_cross_z, inverse_det2, inverse_det3, motor_mass, max_motor_impulse
+});
 
 /// The two bodies of a joint in the velocity phase.
 pub(crate) type Pair<'a, L> = (&'a mut Velocity<L>, &'a mut Velocity<L>);
@@ -168,11 +176,19 @@ impl<L: Lanes> Revolute<L> {
                 * (p.arm_b.cross(self.impulse) + self.motor_impulse + self.limit_impulse);
     }
 
+    /// Lanes at a limit.
+    #[inline(always)]
+    pub(crate) fn at_limit(&self) -> L::Mask {
+        self.at_lower | self.at_upper
+    }
+
     /// One velocity iteration (`SolveVelocityConstraints`). Returns what it added to [`Revolute::impulse`].
+    /// `some_at_limit` says whether some lane is, which stays the same over all iterations of a step.
     #[inline(always)]
     pub(crate) fn solve_velocity(
         &mut self,
         p: &Prepared<L>,
+        some_at_limit: bool,
         (mass_a, mass_b): Masses<L>,
         (a, b): Pair<'_, L>,
     ) -> Vec2<L> {
@@ -181,11 +197,11 @@ impl<L: Lanes> Revolute<L> {
 
         let error = b.linear + p.arm_b.swept_by(b.angular) - a.linear - p.arm_a.swept_by(a.angular);
         let free = p.solve2(-error);
-        let at_limit = self.at_lower | self.at_upper;
         let mut impulse = free;
         let mut twist_a = p.arm_a.cross(free);
         let mut twist_b = p.arm_b.cross(free);
-        if at_limit.any() {
+        if some_at_limit {
+            let at_limit = self.at_limit();
             let (held, added) = self.solve_limit(p, error, b.angular - a.angular);
             impulse = select(at_limit, held, free);
             // Box2D adds the limit's share before it multiplies by the inertia, and only at a limit.
@@ -222,7 +238,7 @@ impl<L: Lanes> Revolute<L> {
         let remaining = -error + Vec2::new(p.k_z.x, p.k_z.y) * self.limit_impulse;
         let impulse = select(released, p.solve2(remaining), held);
         let added = L::select(released, -self.limit_impulse, added);
-        let at_limit = self.at_lower | self.at_upper;
+        let at_limit = self.at_limit();
         let kept = L::select(released, zero, total);
         self.limit_impulse = L::select(at_limit, kept, self.limit_impulse);
         (impulse, added)
@@ -265,7 +281,7 @@ impl<L: Lanes> Revolute<L> {
     #[inline(always)]
     fn push_from_limit(&self, def: &RevoluteDef, i_a: L, i_b: L, (a, b): (L, L)) -> (L, L, L) {
         let zero = L::splat(0.0);
-        let at_limit = self.at_lower | self.at_upper;
+        let at_limit = self.at_limit();
         if !at_limit.any() {
             return (a, b, zero);
         }

@@ -219,8 +219,8 @@ fn the_picture_keeps_the_score_of_the_reference_whatever_the_weights() {
     for _ in 0..320 {
         let (ours, theirs) = (race.step(Some(control)), reference.step(Some(control)));
         assert_eq!(
-            (race.score(), ours.new_tiles, ours.end),
-            (reference.score(), theirs.new_tiles, theirs.end)
+            (race.score(), race.contacts().visited_count(), ours.end),
+            (reference.score(), reference.contacts().visited_count(), theirs.end)
         );
         match ours.end {
             Some(End::OffPlayfield) => assert_eq!((ours.reward, theirs.reward), (7.0, -100.0)),
