@@ -1,6 +1,9 @@
 """PPO in plain NumPy on CarRacing's pixels: native threads collect the next batch while this file trains on the last.
 
 Read it from top to bottom: picture, network, policy, update, loop, film. `make demo` runs it for a minute.
+
+What to expect: training episodes are 200 steps long. Their mean return begins near 19, which is chance, and is near 50
+after 13 updates (seed 0). That is a car that finds its way along the first bends, not one that drives a lap.
 """
 
 from __future__ import annotations
