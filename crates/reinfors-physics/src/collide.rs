@@ -5,4 +5,4 @@ mod distance;
 mod overlap;
 
 pub use distance::overlaps_by_distance;
-pub use overlap::{Convex, signed_gap, touches};
+pub use overlap::{Convex, Placed, signed_gap};

@@ -76,6 +76,7 @@ per_lane!(Island<L, B, J> { bodies, joints, asleep });
 
 impl<L: Lanes, const B: usize, const J: usize> Island<L, B, J> {
     /// Advances every lane by one step and clears forces and torques.
+    #[inline(always)]
     pub fn step<W: Wiring<J>>(&mut self, def: &IslandDef<B, J>, step: &TimeStep) {
         let masses = def.masses.each_ref().map(MassLanes::splat);
         self.integrate_velocities(&masses, def.gravity, step.dt);

@@ -7,10 +7,9 @@ mod model;
 
 use reinfors_math::Vec2;
 use reinfors_physics::body::Body;
-use reinfors_physics::collide;
+use reinfors_physics::collide::Placed;
 use reinfors_physics::island::Island;
 use reinfors_physics::joint::revolute::Revolute;
-use reinfors_physics::shape::Polygon;
 use serde::{Deserialize, Serialize};
 
 use super::skid::{SkidMarks, SkidTrail};
@@ -34,6 +33,9 @@ const BRAKE_FORCE: f64 = 15.0;
 const BRAKE_LOCK: f64 = 0.9;
 /// The most that the gas rises in one step.
 const GAS_RISE: f64 = 0.1;
+
+/// Fixtures of the car, numbered: the parts of the hull, then the wheels.
+pub const PARTS: usize = HULL_PARTS + WHEELS;
 
 /// What the driver does. Values outside the bounds mean what they mean to the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,19 +145,15 @@ impl Car {
         &mut self.island
     }
 
-    /// Which fixtures of the car touch `tile`: bit `i` is part `i` of the hull, bit `HULL_PARTS + i` is wheel
-    /// `i`.
-    pub fn touching_parts(&self, tile: &Polygon) -> u8 {
+    /// The fixtures of the car where they are: the parts of the hull, then the wheels.
+    #[inline(always)]
+    pub fn parts(&self) -> Placed<'_, PARTS> {
         let hull = &self.hull().transform;
-        let mut parts = 0;
-        for (bit, part) in CAR_MODEL.hull.iter().enumerate() {
-            parts |= u8::from(collide::touches(tile, part, hull)) << bit;
-        }
-        for index in 0..WHEELS {
-            let touches = collide::touches(tile, &CAR_MODEL.wheel, &self.wheel_body(index).transform);
-            parts |= u8::from(touches) << (HULL_PARTS + index);
-        }
-        parts
+        let model = &*CAR_MODEL;
+        Placed::new(std::array::from_fn(|index| match index.checked_sub(HULL_PARTS) {
+            None => (&model.hull[index], hull),
+            Some(wheel) => (&model.wheel, &self.wheel_body(wheel).transform),
+        }))
     }
 
     /// The body of the hull.

@@ -13,7 +13,7 @@ use super::track::Track;
 /// Room for more tiles than a car touches, so that lists do not grow while it drives.
 const USUAL_TOUCHES: usize = 32;
 
-/// A tile and the parts of the car that touch it, as [`Car::touching_parts`] numbers them.
+/// A tile and the parts of the car that touch it: bit `i` is part `i` of [`Car::parts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Touch {
     tile: u16,
@@ -72,8 +72,10 @@ impl Contacts {
         for list in [&mut self.touches, &mut self.previous] {
             list.reserve(USUAL_TOUCHES.saturating_sub(list.len()));
         }
+        let car_parts = car.parts();
         for (tile, polygon) in track.tiles().near(car.hull().transform.position) {
-            let parts = car.touching_parts(polygon);
+            let touches = car_parts.touches(polygon);
+            let parts = touches.iter().rev().fold(0, |bits, &touches| bits << 1 | u8::from(touches));
             if parts != 0 {
                 self.touches.push(Touch { tile, parts });
             }

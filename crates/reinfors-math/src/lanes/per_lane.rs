@@ -3,7 +3,7 @@
 /// Something with one value of `One` per lane.
 pub trait PerLane {
     /// What a single lane has.
-    type One;
+    type One: Copy;
 
     /// The same in every lane.
     fn splat(one: Self::One) -> Self;
@@ -39,23 +39,32 @@ macro_rules! single_lane {
 }
 single_lane!(f32, bool);
 
-impl<T: PerLane, const K: usize> PerLane for [T; K] {
+/// Arrays of at least one element. Loops over indices, because `map` and by-value iterators copy the array about.
+impl<T: PerLane + Copy, const K: usize> PerLane for [T; K] {
     type One = [T::One; K];
 
     #[inline(always)]
     fn splat(one: Self::One) -> Self {
-        one.map(T::splat)
+        let mut lanes = [T::splat(one[0]); K];
+        for k in 1..K {
+            lanes[k] = T::splat(one[k]);
+        }
+        lanes
     }
 
     #[inline(always)]
     fn get(&self, index: usize) -> Self::One {
-        std::array::from_fn(|k| self[k].get(index))
+        let mut one = [self[0].get(index); K];
+        for k in 1..K {
+            one[k] = self[k].get(index);
+        }
+        one
     }
 
     #[inline(always)]
     fn set(&mut self, index: usize, one: Self::One) {
-        for (lanes, one) in self.iter_mut().zip(one) {
-            lanes.set(index, one);
+        for k in 0..K {
+            self[k].set(index, one[k]);
         }
     }
 }

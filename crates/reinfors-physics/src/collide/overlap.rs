@@ -5,10 +5,12 @@
 //! hundred metres wide, while the margins below leave 1e-3. They never contradict the exact decision, they
 //! only save it, nearly always.
 
+use reinfors_math::lanes::{Lanes, Mask, Pack, PerLane};
 use reinfors_math::{Transform, Vec2};
 
 use super::overlaps_by_distance;
 use crate::POLYGON_RADIUS;
+use crate::body::splat;
 use crate::shape::Polygon;
 
 /// A gap from here on is wider than both skins.
@@ -46,49 +48,84 @@ impl Convex {
 /// How far `point` lies outside the polygon, measured along edge normals: at most the distance; negative
 /// inside.
 #[inline(always)]
-pub fn signed_gap(polygon: &Polygon, point: Vec2) -> f32 {
-    let sides = polygon.normals().iter().zip(polygon.vertices());
-    sides.fold(f32::NEG_INFINITY, |gap, (normal, &vertex)| gap.max(normal.dot(point - vertex)))
+pub fn signed_gap<L: Lanes>(polygon: &Polygon, point: Vec2<L>) -> L {
+    let mut gap = L::splat(f32::NEG_INFINITY);
+    for (&normal, &vertex) in polygon.normals().iter().zip(polygon.vertices()) {
+        gap = gap.max(splat(normal).dot(point - splat(vertex)));
+    }
+    gap
 }
 
-/// Whether a polygon that lies in the world touches `shape` at `transform`, skins included. The same answer
-/// as [`overlaps_by_distance`].
-#[inline(always)]
-pub fn touches(fixed: &Polygon, shape: &Convex, transform: &Transform) -> bool {
-    let center_gap = signed_gap(fixed, transform.apply(shape.center));
-    if center_gap > shape.radius + APART {
-        return false;
+/// `N` shapes where they lie in the world, asked all at once what they touch.
+pub struct Placed<'a, const N: usize> {
+    shapes: [(&'a Convex, &'a Transform); N],
+    centers: Vec2<Pack<N>>,
+    /// A shape is apart from what is farther from its centre.
+    reaches: Pack<N>,
+}
+
+impl<'a, const N: usize> Placed<'a, N> {
+    /// Each shape at its transform.
+    #[inline(always)]
+    pub fn new(shapes: [(&'a Convex, &'a Transform); N]) -> Self {
+        let zero = Pack::splat(0.0);
+        let mut placed = Self { shapes, centers: Vec2::new(zero, zero), reaches: zero };
+        for (index, (shape, transform)) in shapes.iter().enumerate() {
+            placed.centers.set(index, transform.apply(shape.center));
+            placed.reaches.set(index, shape.radius + APART);
+        }
+        placed
     }
-    if center_gap < DEEP {
-        return true;
+
+    /// Whether each shape touches `fixed`, a polygon that lies in the world, skins included. The same answer
+    /// as [`overlaps_by_distance`].
+    #[inline(always)]
+    pub fn touches(&self, fixed: &Polygon) -> [bool; N] {
+        let gaps = signed_gap(fixed, self.centers);
+        let (apart, deep) = (gaps.gt(self.reaches), gaps.lt(Pack::splat(DEEP)));
+        let mut touches = [false; N];
+        if apart.all() {
+            return touches;
+        }
+        for (index, touches) in touches.iter_mut().enumerate() {
+            let (shape, transform) = self.shapes[index];
+            *touches = !apart.get(index) && (deep.get(index) || touches_closely(fixed, shape, transform));
+        }
+        touches
     }
+}
+
+/// The decision for shapes whose centres are near.
+fn touches_closely(fixed: &Polygon, shape: &Convex, transform: &Transform) -> bool {
     let gap = separation(fixed, &shape.polygon.transformed(transform));
-    if gap > APART {
-        return false;
-    }
-    gap < DEEP || overlaps_by_distance(fixed, &Transform::IDENTITY, &shape.polygon, transform)
+    gap <= APART
+        && (gap < DEEP || overlaps_by_distance(fixed, &Transform::IDENTITY, &shape.polygon, transform))
 }
 
 /// The widest gap between two polygons over all edge normals: at most their distance; negative if they
-/// overlap.
+/// overlap. A gap beyond [`APART`] is as good as the widest.
 fn separation(a: &Polygon, b: &Polygon) -> f32 {
-    let widest = |of: &Polygon, other: &Polygon| {
-        of.normals().iter().zip(of.vertices()).fold(f32::NEG_INFINITY, |widest, (normal, &vertex)| {
-            let nearest = other
-                .vertices()
-                .iter()
-                .fold(f32::INFINITY, |nearest, &point| nearest.min(normal.dot(point - vertex)));
-            widest.max(nearest)
-        })
-    };
-    widest(a, b).max(widest(b, a))
+    let mut widest = f32::NEG_INFINITY;
+    for (of, other) in [(a, b), (b, a)] {
+        for (normal, &vertex) in of.normals().iter().zip(of.vertices()) {
+            let mut nearest = f32::INFINITY;
+            for &point in other.vertices() {
+                nearest = Lanes::min(nearest, normal.dot(point - vertex));
+            }
+            widest = Lanes::max(widest, nearest);
+            if widest > APART {
+                return widest;
+            }
+        }
+    }
+    widest
 }
 
 #[cfg(test)]
 mod tests {
     use reinfors_math::{Rotation, Transform, Vec2};
 
-    use super::{Convex, touches};
+    use super::{Convex, Placed};
     use crate::collide::overlaps_by_distance;
     use crate::shape::Polygon;
 
@@ -119,7 +156,10 @@ mod tests {
                 rotation: Rotation::by(poses.between(-10.0, 10.0)),
             };
             let exact = overlaps_by_distance(&fixed, &Transform::IDENTITY, shape.polygon(), &pose);
-            assert_eq!(touches(&fixed, &shape, &pose), exact, "{pose:?}");
+            // Others beside it must not matter.
+            let far = Transform { position: pose.position + Vec2::new(30.0, 0.0), ..pose };
+            let placed = Placed::new([(&shape, &far), (&shape, &pose)]);
+            assert_eq!(placed.touches(&fixed), [false, exact], "{pose:?}");
             if exact { touching += 1 } else { apart += 1 }
         }
         assert!(touching > 20_000 && apart > 20_000, "{touching} touching, {apart} apart");

@@ -220,6 +220,13 @@ impl<W: Wiring<J>, const N: usize, const B: usize, const J: usize> Kernel for St
     #[inline(always)]
     fn run(self) {
         let Self { packs, def, step, .. } = self;
+        if let ([island], 1) = (packs.islands.as_mut_slice(), packs.len) {
+            // Alone, an island settles when it does, and not when eight of its like do.
+            let mut alone = island.get(0);
+            alone.step::<W>(def, step);
+            *island = Island::splat(alone);
+            return;
+        }
         let masses = def.masses.each_ref().map(MassLanes::splat);
         for island in &mut packs.islands {
             island.integrate_velocities(&masses, def.gravity, step.dt);

@@ -31,7 +31,8 @@ per_lane!(Iteration<L, B, J> { velocities, joints, prepared });
 #[derive(Clone, Copy)]
 struct Feedback<L, const B: usize, const J: usize> {
     velocities: [Velocity<L>; B],
-    motor_and_limit: [(L, L); J],
+    motors: [L; J],
+    limits: [L; J],
 }
 
 /// What one iteration adds to the impulse of each joint.
@@ -111,24 +112,25 @@ impl<L: Lanes, const B: usize, const J: usize> Iteration<L, B, J> {
         masses: &[MassLanes<L>; B],
         count: usize,
     ) -> [Forecast<L, J>; M] {
-        let some_at_limit =
-            group.each_ref().map(|one| one.joints.each_ref().map(|joint| joint.at_limit().any()));
-        let zero = Vec2::new(L::splat(0.0), L::splat(0.0));
-        let mut before = [group.each_ref().map(Self::feedback); 2];
-        let mut added = [[[zero; J]; M]; 2];
-        for index in 0..count {
-            // Only the last two count, as numbers 0 and 1.
-            let last = (index + 2).checked_sub(count);
-            if let Some(last) = last {
-                before[last] = group.each_ref().map(Self::feedback);
-            }
-            let more = Self::run_once::<W, M>(group, masses, &some_at_limit);
-            if let Some(last) = last {
-                added[last] = more;
+        let mut some_at_limit = [[false; J]; M];
+        for (one, some_at_limit) in group.iter().zip(&mut some_at_limit) {
+            for (joint, some_at_limit) in one.joints.iter().zip(some_at_limit) {
+                *some_at_limit = joint.at_limit().any();
             }
         }
+        // The states before the last two iterations, and what those add: even and odd ones take turns.
+        let mut before = [Self::feedbacks(group); 2];
+        let mut added = [[[Vec2::new(L::splat(0.0), L::splat(0.0)); J]; M]; 2];
+        for index in 0..count {
+            if index + 2 >= count {
+                before[index % 2] = Self::feedbacks(group);
+            }
+            Self::run_once::<W, M>(group, masses, &some_at_limit, &mut added[index % 2]);
+        }
+        let [first, second] = [count % 2, (count + 1) % 2];
         std::array::from_fn(|m| {
-            group[m].look_ahead([&before[0][m], &before[1][m]], [added[0][m], added[1][m]])
+            group[m]
+                .look_ahead([&before[first][m], &before[second][m]], [&added[first][m], &added[second][m]])
         })
     }
 
@@ -137,26 +139,34 @@ impl<L: Lanes, const B: usize, const J: usize> Iteration<L, B, J> {
         group: &mut [Self; M],
         masses: &[MassLanes<L>; B],
         some_at_limit: &[[bool; J]; M],
-    ) -> [Added<L, J>; M] {
-        let mut added = [[Vec2::new(L::splat(0.0), L::splat(0.0)); J]; M];
+        added: &mut [Added<L, J>; M],
+    ) {
         for joint in W::ORDER {
             for m in 0..M {
                 added[m][joint] = group[m].solve_joint::<W>(joint, masses, some_at_limit[m][joint]);
             }
         }
-        added
     }
 
     /// What is known after two iterations that began with the states `before` and `added` to the impulses.
     #[inline(always)]
-    fn look_ahead(&self, before: [&Feedback<L, B, J>; 2], added: [Added<L, J>; 2]) -> Forecast<L, J> {
+    fn look_ahead(&self, before: [&Feedback<L, B, J>; 2], added: [&Added<L, J>; 2]) -> Forecast<L, J> {
         let now = self.feedback();
         let period_one = now.equals(before[1]);
-        let mut next = added[0];
-        for (next, second) in next.iter_mut().zip(&added[1]) {
+        let mut next = *added[0];
+        for (next, second) in next.iter_mut().zip(added[1]) {
             *next = select(period_one, *second, *next);
         }
-        Forecast { settled: period_one | now.equals(before[0]), added: [next, added[1]] }
+        Forecast { settled: period_one | now.equals(before[0]), added: [next, *added[1]] }
+    }
+
+    #[inline(always)]
+    fn feedbacks<const M: usize>(group: &[Self; M]) -> [Feedback<L, B, J>; M] {
+        let mut feedbacks = [group[0].feedback(); M];
+        for m in 1..M {
+            feedbacks[m] = group[m].feedback();
+        }
+        feedbacks
     }
 
     #[inline(always)]
@@ -180,10 +190,13 @@ impl<L: Lanes, const B: usize, const J: usize> Iteration<L, B, J> {
 
     #[inline(always)]
     fn feedback(&self) -> Feedback<L, B, J> {
-        Feedback {
-            velocities: self.velocities,
-            motor_and_limit: self.joints.each_ref().map(|joint| (joint.motor_impulse, joint.limit_impulse)),
+        let zeros = [L::splat(0.0); J];
+        let mut feedback = Feedback { velocities: self.velocities, motors: zeros, limits: zeros };
+        for (index, joint) in self.joints.iter().enumerate() {
+            feedback.motors[index] = joint.motor_impulse;
+            feedback.limits[index] = joint.limit_impulse;
         }
+        feedback
     }
 
     /// Does in the settled lanes what `count` further iterations would do.
@@ -242,8 +255,11 @@ impl<L: Lanes, const B: usize, const J: usize> Feedback<L, B, J> {
                 | ours.linear.y.differs(theirs.linear.y)
                 | ours.angular.differs(theirs.angular);
         }
-        for (ours, theirs) in self.motor_and_limit.iter().zip(&other.motor_and_limit) {
-            differs = differs | ours.0.differs(theirs.0) | ours.1.differs(theirs.1);
+        for (ours, theirs) in self.motors.iter().zip(&other.motors) {
+            differs = differs | ours.differs(*theirs);
+        }
+        for (ours, theirs) in self.limits.iter().zip(&other.limits) {
+            differs = differs | ours.differs(*theirs);
         }
         !differs
     }
