@@ -26,6 +26,7 @@ pub fn check(registration: &'static Registration, allocations: CountAllocations)
         check.observations_fill_their_space();
         check.episodes_are_functions_of_seed_and_actions();
         check.rows_are_independent();
+        check.rows_step_together_as_they_do_alone();
         check.a_seeded_reset_forgets_the_past();
         check.saved_rows_continue_exactly();
         check.rollback_undoes_everything_since_the_checkpoint();
@@ -184,6 +185,25 @@ impl Check {
         );
         let third = self.play(&mut *together, 2, 8, 5);
         assert_eq!(third, self.play(&mut *self.seeded(3, 10), 2, 8, 5), "stepping one row changed another");
+    }
+
+    fn rows_step_together_as_they_do_alone(&self) {
+        const ROWS: usize = 9;
+        let mut together = self.seeded(ROWS, 70);
+        let mut alone: Vec<_> = (0..ROWS).map(|row| self.seeded(1, 70 + row as u64)).collect();
+        let mut rng = Pcg64::from_entropy(&[3], &[]);
+        let mut outcomes = [Outcome::default(); ROWS];
+        for step in 0..EPISODE_STEPS {
+            let actions = RandomActions::draw(&mut rng, &self.spec().action, ROWS);
+            let active: [bool; ROWS] = std::array::from_fn(|row| (row + step) % 5 != 0);
+            together.step(actions.view(), Some(&active), &mut outcomes);
+            for row in (0..ROWS).filter(|&row| active[row]) {
+                let mut outcome = [Outcome::default()];
+                alone[row].step(actions.row(row, ROWS), None, &mut outcome);
+                assert_eq!(outcomes[row], outcome[0], "row {row} is paid differently in company");
+                assert_eq!(together.save(row), alone[row].save(0), "row {row} goes another way in company");
+            }
+        }
     }
 
     fn a_seeded_reset_forgets_the_past(&self) {
@@ -354,6 +374,17 @@ impl RandomActions {
         match self {
             Self::Discrete(indices) => Self::Discrete(indices.repeat(rows)),
             Self::Continuous(values) => Self::Continuous(values.repeat(rows)),
+        }
+    }
+
+    /// The action of one of `rows` rows.
+    fn row(&self, row: usize, rows: usize) -> Actions<'_> {
+        match self {
+            Self::Discrete(indices) => Actions::Discrete(&indices[row..=row]),
+            Self::Continuous(values) => {
+                let dimensions = values.len() / rows;
+                Actions::Continuous(&values[row * dimensions..][..dimensions])
+            }
         }
     }
 
