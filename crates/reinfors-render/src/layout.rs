@@ -1,4 +1,7 @@
-//! The shape of what is drawn into: sizes in pixels, and the order of the bytes lent.
+//! The shape of what is drawn into: sizes in pixels, and the bytes that a pixel becomes.
+
+use crate::axis::MAX_SHRINK;
+use std::ops::RangeInclusive;
 
 /// Width and height in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,26 +35,37 @@ pub struct SizeError {
     pub surface: Size,
 }
 
+impl SizeError {
+    /// The widths that can be drawn.
+    #[must_use]
+    pub fn widths(&self) -> RangeInclusive<usize> {
+        self.surface.width.div_ceil(MAX_SHRINK)..=self.surface.width - 1
+    }
+
+    /// The heights that can be drawn.
+    #[must_use]
+    pub fn heights(&self) -> RangeInclusive<usize> {
+        self.surface.height.div_ceil(MAX_SHRINK)..=self.surface.height - 1
+    }
+}
+
 impl std::fmt::Display for SizeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (Size { width: w, height: h }, surface) = (self.given, self.surface);
-        let least = |length: usize| length.div_ceil(crate::axis::MAX_SHRINK);
         write!(
             f,
-            "size {w}x{h} cannot be scaled from {}x{}: width must be {}..={}, height {}..={}",
+            "size {w}x{h} cannot be scaled from {}x{}: width must be {:?}, height {:?}",
             surface.width,
             surface.height,
-            least(surface.width),
-            surface.width - 1,
-            least(surface.height),
-            surface.height - 1,
+            self.widths(),
+            self.heights(),
         )
     }
 }
 
 impl std::error::Error for SizeError {}
 
-/// The order of an RGB picture's bytes.
+/// What a pixel becomes, and in which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Layout {
     /// Channel, row, column: what a convolution takes.
@@ -59,16 +73,28 @@ pub enum Layout {
     Chw,
     /// Row, column, channel: what Gymnasium and image files take.
     Hwc,
+    /// Row, column: the luminance alone, by the weights of Gymnasium's `GrayscaleObservation`.
+    Gray,
 }
 
 impl Layout {
+    /// Bytes of a pixel.
+    #[must_use]
+    pub const fn channels(self) -> usize {
+        match self {
+            Self::Chw | Self::Hwc => 3,
+            Self::Gray => 1,
+        }
+    }
+
     /// Writes one row of pixels into a picture of `size`.
     ///
     /// # Panics
-    /// If `out` is not `3 * size.area()` long or `pixels` not `size.width`.
+    /// If `out` is not `self.channels() * size.area()` long or `pixels` not `size.width`.
     #[inline]
     pub(crate) fn write_row(self, out: &mut [u8], size: Size, row: usize, pixels: &[[u8; 4]]) {
-        assert_eq!(out.len(), 3 * size.area(), "an RGB picture of {}x{}", size.width, size.height);
+        let bytes = self.channels() * size.area();
+        assert_eq!(out.len(), bytes, "a picture of {}x{}, {self:?}", size.width, size.height);
         assert_eq!(pixels.len(), size.width);
         match self {
             Self::Chw => {
@@ -85,6 +111,44 @@ impl Layout {
                     bytes.copy_from_slice(&pixel[..3]);
                 }
             }
+            Self::Gray => {
+                let line = &mut out[row * size.width..][..size.width];
+                for (byte, pixel) in line.iter_mut().zip(pixels) {
+                    *byte = luminance(*pixel);
+                }
+            }
         }
+    }
+}
+
+/// The luminance of a pixel, truncated. Sums in double precision and in this order are what the reference's are: of some
+/// greys the sum is the least bit below the grey, which takes a level off.
+fn luminance([red, green, blue, _]: [u8; 4]) -> u8 {
+    let sum = f64::from(red) * 0.2125 + f64::from(green) * 0.7154 + f64::from(blue) * 0.0721;
+    sum as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Layout, Size, luminance};
+
+    #[test]
+    fn a_row_is_written_in_each_layout() {
+        let written = |layout: Layout| {
+            let mut out = vec![0; layout.channels() * 4];
+            layout.write_row(&mut out, Size::new(2, 2), 1, &[[1, 2, 3, 9], [255, 255, 255, 9]]);
+            out
+        };
+        assert_eq!(written(Layout::Chw), [0, 0, 1, 255, 0, 0, 2, 255, 0, 0, 3, 255]);
+        assert_eq!(written(Layout::Hwc), [0, 0, 0, 0, 0, 0, 1, 2, 3, 255, 255, 255]);
+        assert_eq!(written(Layout::Gray), [0, 0, 1, 255]);
+    }
+
+    /// Of all greys, NumPy's sum of the three products falls short of these.
+    #[test]
+    fn greys_keep_their_level_but_for_eight_that_lose_one() {
+        let darker: Vec<u8> = (0..=255).filter(|&grey| luminance([grey; 4]) != grey).collect();
+        assert_eq!(darker, [43, 86, 91, 167, 172, 182, 187, 233]);
+        assert!(darker.iter().all(|&grey| luminance([grey; 4]) == grey - 1));
     }
 }

@@ -6,7 +6,7 @@ use crate::{Layout, Size, SizeError, Surface};
 
 const ONE: u32 = 0x4000;
 
-/// Scales a surface to `size` and writes it into `out`, `3 * width * height` bytes in `layout`.
+/// Scales a surface to `size` and writes it into `out`, a picture in `layout`.
 ///
 /// # Errors
 /// [`SizeError`] if a side is larger than the surface's, 0, or below 1/250 of it.

@@ -56,13 +56,13 @@ impl Thumbnail {
         self.size
     }
 
-    /// Draws `scene` into `out`, `3 * width * height` bytes in this thumbnail's layout.
+    /// Draws `scene` into `out`, a picture in this thumbnail's layout.
     ///
     /// # Panics
     /// If the scene is of another surface size, or `out` of another length.
     pub fn draw(&mut self, scene: &Scene, out: &mut [u8]) {
         assert_eq!(scene.size(), self.surface, "a scene of this thumbnail's surface");
-        assert_eq!(out.len(), 3 * self.size.area(), "three bytes a pixel");
+        assert_eq!(out.len(), self.layout.channels() * self.size.area(), "a picture in this layout");
         self.shrink.restart();
         self.strip.clear_palette();
         for start in (0..self.surface.height).step_by(STRIP_ROWS) {
