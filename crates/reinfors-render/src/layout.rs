@@ -123,7 +123,8 @@ impl Layout {
 
 /// The luminance of a pixel, truncated. Sums in double precision and in this order are what the reference's are: of some
 /// greys the sum is the least bit below the grey, which takes a level off.
-fn luminance([red, green, blue, _]: [u8; 4]) -> u8 {
+#[inline]
+pub(crate) fn luminance([red, green, blue, _]: [u8; 4]) -> u8 {
     let sum = f64::from(red) * 0.2125 + f64::from(green) * 0.7154 + f64::from(blue) * 0.0721;
     sum as u8
 }

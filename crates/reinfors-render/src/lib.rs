@@ -1,8 +1,9 @@
 //! Drawing verbs and the rasterisers that carry them out, byte for byte as pygame does.
 //!
-//! A game's `view.rs` puts shapes into a [`Scene`]; it says *what* is drawn. Two rasterisers say *how*:
+//! A game's `view.rs` puts shapes into a [`Scene`]; it says *what* is drawn. Three rasterisers say *how*:
 //! [`Surface`] paints every pixel of the full surface and [`smoothscale`] shrinks it (plain, the oracle);
 //! [`Thumbnail`] draws the same bytes straight at the small size, touching only what is not uniform.
+//! [`Sketch`] gives up the last levels at the edges of shapes for speed.
 //! Nothing here knows a game. The reference is pygame-ce 2.5 on x86-64 (SDL_gfx, `smoothscale` in SSE2).
 //!
 //! ```
@@ -32,6 +33,7 @@ mod fringe;
 mod layout;
 mod line;
 mod scene;
+mod sketch;
 mod smoothscale;
 mod strip;
 mod surface;
@@ -42,6 +44,7 @@ pub use camera::Camera;
 pub use colour::Colour;
 pub use layout::{Layout, Size, SizeError};
 pub use scene::{Point, Scene};
+pub use sketch::Sketch;
 pub use smoothscale::smoothscale;
 pub use surface::Surface;
 pub use text::{Strike, StrikeError};

@@ -50,6 +50,8 @@ pub(crate) struct Item {
     pub colour: Colour,
     pub rows: RowRange,
     pub flips: usize,
+    /// The mesh that a smooth polygon is part of, 0 for none.
+    pub mesh: usize,
 }
 
 /// Rows a shape may touch, both ends included, before any flip.
@@ -67,6 +69,7 @@ pub struct Scene {
     points: Vec<Point>,
     greys: Vec<u8>,
     flips: usize,
+    mesh: usize,
 }
 
 impl Scene {
@@ -78,7 +81,7 @@ impl Scene {
     pub fn new(size: Size) -> Self {
         let allowed = 1..=i16::MAX as usize;
         assert!(allowed.contains(&size.width) && allowed.contains(&size.height), "surface of {size:?}");
-        Self { size, items: Vec::new(), points: Vec::new(), greys: Vec::new(), flips: 0 }
+        Self { size, items: Vec::new(), points: Vec::new(), greys: Vec::new(), flips: 0, mesh: 0 }
     }
 
     /// The surface's size.
@@ -93,6 +96,7 @@ impl Scene {
         self.points.clear();
         self.greys.clear();
         self.flips = 0;
+        self.mesh = 0;
     }
 
     /// Fills the whole surface.
@@ -155,6 +159,12 @@ impl Scene {
         self.push(Shape::Bitmap { min, size, greys }, Colour::BLACK, rows);
     }
 
+    /// Smooth polygons from here on, up to the next call, meet edge to edge and do not overlap. The exact rasterisers
+    /// need not know; [`Sketch`](crate::Sketch) lets nothing shine through the edges they share.
+    pub fn mesh(&mut self) {
+        self.mesh += 1;
+    }
+
     /// Turns what was drawn so far upside down: `pygame.transform.flip(surface, False, True)`.
     pub fn flip(&mut self) {
         self.flips += 1;
@@ -194,6 +204,6 @@ impl Scene {
     }
 
     fn push(&mut self, shape: Shape, colour: Colour, rows: RowRange) {
-        self.items.push(Item { shape, colour, rows, flips: self.flips });
+        self.items.push(Item { shape, colour, rows, flips: self.flips, mesh: self.mesh });
     }
 }

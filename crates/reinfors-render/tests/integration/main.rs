@@ -1,3 +1,4 @@
 //! Tests of the drawing crate from outside: what a game's view can ask for.
 
 mod scene_fuzz;
+mod sketch;

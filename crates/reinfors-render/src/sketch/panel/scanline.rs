@@ -1,0 +1,137 @@
+//! One scanline of a panel, at full width and shrunk, on its way down: only what changes is painted anew.
+
+use crate::axis::Axis;
+use crate::scene::{Item, Shape};
+use crate::{Colour, Scene, filter};
+use std::ops::Range;
+
+/// What a panel shows: the background first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Content<'a> {
+    pub scene: &'a Scene,
+    pub items: &'a [Item],
+    /// An item to leave out.
+    pub skipped: Option<usize>,
+    pub columns: &'a Axis,
+}
+
+/// The scanline being looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Scanline {
+    /// Its pixels, as far as they reach the output.
+    pixels: Vec<Colour>,
+    /// The column that owns each pixel.
+    owner: Vec<u16>,
+    /// The shrunken scanline, channel by channel.
+    pub line: [Vec<u8>; 3],
+}
+
+impl Content<'_> {
+    #[inline(always)]
+    fn shown(&self) -> impl Iterator<Item = &Item> {
+        let skipped = self.skipped;
+        self.items
+            .iter()
+            .enumerate()
+            .filter_map(move |(index, item)| (Some(index) != skipped).then_some(item))
+    }
+}
+
+impl Scanline {
+    pub fn new(columns: &Axis) -> Self {
+        let mut owner = Vec::new();
+        for (column, tap) in columns.taps.iter().enumerate() {
+            owner.resize(tap.start + tap.len, column as u16);
+        }
+        Self {
+            pixels: vec![Colour::BLACK; owner.len()],
+            owner,
+            line: std::array::from_fn(|_| vec![0; columns.taps.len()]),
+        }
+    }
+
+    /// The columns that pixels `left..=right` have a share in; none if they lie outside.
+    #[inline(always)]
+    pub fn reach(&self, columns: &Axis, left: i32, right: i32) -> Option<Range<usize>> {
+        let (left, right) = (left.max(0), right.min(self.pixels.len() as i32 - 1));
+        if right < left {
+            return None;
+        }
+        let (left, right) = (left as usize, right as usize);
+        let last = usize::from(self.owner[right]);
+        let tap = &columns.taps[last];
+        let is_shared = right + 1 == tap.start + tap.len;
+        Some(usize::from(self.owner[left])..(last + 1 + usize::from(is_shared)).min(columns.taps.len()))
+    }
+
+    /// Paints row `y`, whatever came before; tells the next row that may differ.
+    #[inline(always)]
+    pub fn restart(&mut self, content: &Content, y: i32) -> i32 {
+        self.repaint(content, 0, self.pixels.len() as i32 - 1, y);
+        self.advance(content, y)
+    }
+
+    /// Brings the scanline from row `y - 1` to row `y`; tells the next row that may differ.
+    #[inline(always)]
+    pub fn advance(&mut self, content: &Content, y: i32) -> i32 {
+        let mut next = i32::MAX;
+        for item in content.shown() {
+            let (left, right, varies) = match item.shape {
+                Shape::Rectangle { min, max } => (min.x, max.x, false),
+                Shape::Bitmap { min, size, .. } => (min.x, min.x + size.width as i32 - 1, true),
+                _ => continue,
+            };
+            let (first, end) = (item.rows.min, item.rows.max.saturating_add(1));
+            if y == first || y == end || (varies && (first..end).contains(&y)) {
+                self.repaint(content, left, right, y);
+            }
+            let change = if y < first {
+                first
+            } else if y >= end {
+                i32::MAX
+            } else if varies {
+                y + 1
+            } else {
+                end
+            };
+            next = next.min(change);
+        }
+        next
+    }
+
+    /// Paints pixels `left..=right` of row `y` anew and shrinks the columns they reach.
+    #[inline(always)]
+    fn repaint(&mut self, content: &Content, left: i32, right: i32, y: i32) {
+        let Some(reach) = self.reach(content.columns, left, right) else { return };
+        let (left, right) = (left.max(0), right.min(self.pixels.len() as i32 - 1));
+        self.pixels[left as usize..=right as usize].fill(Colour::BLACK);
+        for item in content.shown().filter(|item| (item.rows.min..=item.rows.max).contains(&y)) {
+            match &item.shape {
+                Shape::Rectangle { min, max } => {
+                    let (x0, x1) = (min.x.max(left), max.x.min(right));
+                    if x0 <= x1 {
+                        self.pixels[x0 as usize..=x1 as usize].fill(item.colour);
+                    }
+                }
+                Shape::Bitmap { min, size, greys } => {
+                    let line = &content.scene.greys(greys)[(y - min.y) as usize * size.width..][..size.width];
+                    for x in min.x.max(left)..=(min.x + size.width as i32 - 1).min(right) {
+                        self.pixels[x as usize] = Colour::grey(line[(x - min.x) as usize]);
+                    }
+                }
+                _ => {}
+            }
+        }
+        for column in reach {
+            let tap = &content.columns.taps[column];
+            let before = if tap.start == 0 { Colour::BLACK } else { self.pixels[tap.start - 1] };
+            if let Some((&last, whole)) = self.pixels[tap.start..][..tap.len].split_last() {
+                let reciprocal = content.columns.reciprocal;
+                let bytes = filter::pixel(tap, reciprocal, filter::sum(whole), before, last);
+                for (line, byte) in self.line.iter_mut().zip(bytes) {
+                    line[column] = byte;
+                }
+            }
+        }
+    }
+}
