@@ -211,6 +211,7 @@ fn draw_ground(scene: &mut Scene, camera: &Camera, colours: &Colours) {
         scene.aa_polygon(&project(camera, &[[b, b], [b, -b], [-b, -b], [-b, b]]), field);
     }
     let grass = Colour::rgb(drawn(colours.grass));
+    scene.mesh();
     let places = |axis: usize| {
         let place = |world: f64| (world / (2.0 * GRASS_DIM)).floor() as i32;
         place(min[axis]).max(-GRASS_PLACES)..=place(max[axis]).min(GRASS_PLACES - 1)
@@ -227,6 +228,7 @@ fn draw_ground(scene: &mut Scene, camera: &Camera, colours: &Colours) {
 /// Tiles and kerbs that may be seen. The reference draws a few more, all of them outside the window.
 fn draw_road(scene: &mut Scene, camera: &Camera, road: Road) {
     let [min, max] = camera.visible_box(SURFACE);
+    scene.mesh();
     for (quad, &colour) in road.quads.iter().zip(road.colours) {
         let [a, b, c, d] = quad;
         let is_seen = (0..2).all(|axis| {
@@ -339,3 +341,5 @@ fn draw_level(scene: &mut Scene, place: f64, value: f64, scale: f64, colour: [u8
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tolerance;
