@@ -1,6 +1,7 @@
 //! The verbs: a display list of shapes in surface coordinates, filled by a game's `view.rs` and kept between
 //! frames so that a frame allocates nothing. Points are integers; the reference truncates toward zero.
 
+use crate::text::Label;
 use crate::{Colour, Size, Strike};
 use std::ops::Range;
 
@@ -68,6 +69,8 @@ pub struct Scene {
     items: Vec<Item>,
     points: Vec<Point>,
     greys: Vec<u8>,
+    /// What texts say, by where their greys start.
+    labels: Vec<(usize, Label)>,
     flips: usize,
     mesh: usize,
 }
@@ -81,7 +84,15 @@ impl Scene {
     pub fn new(size: Size) -> Self {
         let allowed = 1..=i16::MAX as usize;
         assert!(allowed.contains(&size.width) && allowed.contains(&size.height), "surface of {size:?}");
-        Self { size, items: Vec::new(), points: Vec::new(), greys: Vec::new(), flips: 0, mesh: 0 }
+        Self {
+            size,
+            items: Vec::new(),
+            points: Vec::new(),
+            greys: Vec::new(),
+            labels: Vec::new(),
+            flips: 0,
+            mesh: 0,
+        }
     }
 
     /// The surface's size.
@@ -95,6 +106,7 @@ impl Scene {
         self.items.clear();
         self.points.clear();
         self.greys.clear();
+        self.labels.clear();
         self.flips = 0;
         self.mesh = 0;
     }
@@ -156,6 +168,7 @@ impl Scene {
         let min = Point::new(centre.x - size.width as i32 / 2, centre.y - size.height as i32 / 2);
         let rows = RowRange { min: min.y, max: min.y + size.height as i32 - 1 };
         let greys = start..self.greys.len();
+        self.labels.extend(strike.label(text).map(|label| (start, label)));
         self.push(Shape::Bitmap { min, size, greys }, Colour::BLACK, rows);
     }
 
@@ -190,6 +203,11 @@ impl Scene {
 
     pub(crate) fn greys(&self, range: &Range<usize>) -> &[u8] {
         &self.greys[range.clone()]
+    }
+
+    /// What a picture says, if it is a short text.
+    pub(crate) fn label(&self, greys: &Range<usize>) -> Option<Label> {
+        self.labels.iter().find_map(|(start, label)| (*start == greys.start).then_some(*label))
     }
 
     fn keep(&mut self, points: impl Iterator<Item = Point>) -> (Range<usize>, RowRange) {

@@ -26,7 +26,7 @@ use crate::layout::luminance;
 use crate::scene::{Item, Shape};
 use crate::{Colour, Layout, Scene, Size, SizeError};
 use canvas::Canvas;
-use coverage::{COLOURED, Coverage, PLAIN};
+use coverage::{COLOURED, Coverage, GREY, PLAIN};
 use mesh::{Grid, Mesh};
 use panel::{Panel, Place};
 use reinfors_math::cpu::{Kernel, Level};
@@ -197,6 +197,8 @@ impl Sketch {
         self.mesh.trace(grid, &mut self.coverage);
         if let Some(ink) = self.mesh.plain() {
             self.coverage.sweep::<PLAIN>(&mut self.canvas, ink);
+        } else if self.mesh.is_grey() {
+            self.coverage.sweep::<GREY>(&mut self.canvas, [0.0; 3]);
         } else {
             self.coverage.sweep::<COLOURED>(&mut self.canvas, [0.0; 3]);
         }

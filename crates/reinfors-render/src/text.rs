@@ -4,6 +4,7 @@
 //! by the character's width and its pair's kerning, and is cut down. Overlaps take the brighter pixel.
 
 use crate::Size;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// File signature and version.
 const MAGIC: &[u8; 4] = b"STR1";
@@ -11,10 +12,23 @@ const MAGIC: &[u8; 4] = b"STR1";
 /// The pictures, widths and kerning of a few characters.
 #[derive(Clone, Debug)]
 pub struct Strike {
+    /// Tells strikes apart; a clone, which draws the same, has the same.
+    id: u32,
     height: usize,
     glyphs: Vec<Glyph>,
     /// Pen advance in 64ths of a pixel from a character to the next: `advance[first * glyphs + second]`.
     advances: Vec<u16>,
+}
+
+/// A short text of one strike: labels that are equal look the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Label {
+    pub strike: u32,
+    pub bytes: [u8; Self::LONGEST],
+}
+
+impl Label {
+    const LONGEST: usize = 12;
 }
 
 #[derive(Clone, Debug)]
@@ -65,7 +79,16 @@ impl Strike {
             greys[width * above..][..width * rows].copy_from_slice(take(width * rows)?);
             glyphs.push(Glyph { character, width, greys });
         }
-        if bytes.is_empty() { Ok(Self { height, glyphs, advances }) } else { Err(StrikeError) }
+        static STRIKES: AtomicU32 = AtomicU32::new(0);
+        let id = STRIKES.fetch_add(1, Ordering::Relaxed);
+        if bytes.is_empty() { Ok(Self { id, height, glyphs, advances }) } else { Err(StrikeError) }
+    }
+
+    /// The label of a text, unless it is long or has a zero in it, which labels are filled up with.
+    pub(crate) fn label(&self, text: &str) -> Option<Label> {
+        let mut bytes = [0; Label::LONGEST];
+        bytes.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+        (!text.contains('\0')).then_some(Label { strike: self.id, bytes })
     }
 
     /// Appends the picture of `text` to `greys`, row by row, and tells its size.

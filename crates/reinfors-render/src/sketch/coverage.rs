@@ -11,11 +11,14 @@ use super::canvas::{BLOCK, Canvas};
 use crate::Size;
 use std::ops::Range;
 
-/// What one unit of area adds to a cell: coverage alone, or coverage, red, green and blue.
+/// What one unit of area adds to a cell: coverage alone, coverage and grey, or coverage, red, green and blue.
 pub(super) type Ink<const PARTS: usize> = [f32; PARTS];
 
 /// Parts of the ink of a layer whose polygons all have one colour.
 pub(super) const PLAIN: usize = 1;
+
+/// Parts of the ink of a layer of greys.
+pub(super) const GREY: usize = 2;
 
 /// Parts of the ink of any other layer.
 pub(super) const COLOURED: usize = 4;
@@ -247,6 +250,9 @@ fn take<const PARTS: usize>(cells: &mut Cells, sums: &mut Cells, plain: [f32; 3]
         for (ink, plain) in inks.iter_mut().zip(plain) {
             *ink = cover.map(|cover| cover * plain);
         }
+    }
+    if PARTS == GREY {
+        (sums[2], sums[3]) = (sums[1], sums[1]);
     }
 }
 

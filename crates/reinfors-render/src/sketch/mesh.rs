@@ -111,6 +111,11 @@ impl Mesh {
         self.faces.iter().all(|face| face.ink == first).then_some(first)
     }
 
+    /// Whether all polygons are grey.
+    pub fn is_grey(&self) -> bool {
+        self.faces.iter().all(|face| face.ink[0] == face.ink[1] && face.ink[1] == face.ink[2])
+    }
+
     /// Adds every outline to the coverage.
     #[inline(always)]
     pub fn trace(&self, grid: Grid, coverage: &mut Coverage) {

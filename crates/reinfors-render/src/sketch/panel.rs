@@ -1,7 +1,7 @@
 //! The foot of a scene that holds nothing but upright rectangles and pictures: drawn to the byte.
 //!
 //! Its scanlines change only where a rectangle starts or ends and along a picture, and there only under it
-//! (`scanline`). What did not change is counted, not drawn again; a picture seen before is recalled (`memo`).
+//! (`scanline`). What did not change is counted, not drawn again; a text drawn before is recalled (`memo`).
 
 mod memo;
 mod scanline;
@@ -11,7 +11,7 @@ use super::canvas::Canvas;
 use crate::axis::{Axis, Tap};
 use crate::scene::{Item, Shape};
 use crate::{Colour, Scene};
-use memo::Memo;
+use memo::{Key, Memo};
 use scanline::{Content, Scanline};
 use std::ops::Range;
 
@@ -55,13 +55,10 @@ impl Place {
     }
 }
 
-/// A picture that can be remembered.
+/// A text that can be remembered: which of the panel's items it is, and the columns it lies in.
 struct Known {
-    /// Its place among the panel's items, and in the memo.
     item: usize,
-    slot: usize,
-    is_kept: bool,
-    /// The columns it lies in.
+    key: Key,
     columns: Range<usize>,
 }
 
@@ -78,16 +75,17 @@ impl Panel {
     #[inline(always)]
     pub fn draw(&mut self, scene: &Scene, place: &Place, axes: &Axes, canvas: &mut Canvas) {
         let items = &scene.items()[place.first_item..];
-        let known = self.known_picture(scene, items, place, &axes.columns);
-        let skipped = known.as_ref().and_then(|known| known.is_kept.then_some(known.item));
+        let known = self.known_text(scene, items, place, &axes.columns);
+        let recalled = known.as_ref().filter(|known| self.memo.holds(&known.key));
+        let skipped = recalled.map(|known| known.item);
         self.draw_rows(&Content { scene, items, skipped, columns: &axes.columns }, place, &axes.rows, canvas);
-        let Some(known) = known else { return };
-        if let Shape::Bitmap { min, size, greys } = &items[known.item].shape {
-            let cells = canvas.cells(place.rows.clone(), known.columns);
-            if known.is_kept {
-                self.memo.recall(known.slot, cells);
+        if let Some(Known { key, columns, .. }) = known {
+            if skipped.is_some() {
+                for plane in 0..3 {
+                    self.memo.recall(&key, canvas.cells(plane, place.rows.clone(), columns.clone()));
+                }
             } else {
-                self.memo.keep(known.slot, scene.greys(greys), *min, *size, cells);
+                self.memo.keep(key, canvas.cells(0, place.rows.clone(), columns));
             }
         }
     }
@@ -98,10 +96,11 @@ impl Panel {
         let Self { scanline, sums, .. } = self;
         let first = &rows.taps[place.rows.start];
         let mut y = first.start as i32;
-        let mut change = scanline.restart(content, y - 1);
+        let is_shared = Axis::fraction(255, first.lead) > 0;
+        let mut change = scanline.restart(content, if is_shared { y - 1 } else { y });
         for (sums, line) in sums.iter_mut().zip(&scanline.line) {
             for (sum, &byte) in sums.iter_mut().zip(line) {
-                *sum = high(4 * u16::from(byte), first.lead as u16);
+                *sum = if is_shared { high(4 * u16::from(byte), first.lead as u16) } else { 0 };
             }
         }
         for row in place.rows.clone() {
@@ -136,18 +135,14 @@ impl Panel {
         }
     }
 
-    /// The panel's last picture, if it stands alone on black.
+    /// The panel's last picture, if it is a short text and stands alone on black.
     #[inline(always)]
-    fn known_picture(&self, scene: &Scene, items: &[Item], place: &Place, columns: &Axis) -> Option<Known> {
+    fn known_text(&self, scene: &Scene, items: &[Item], place: &Place, columns: &Axis) -> Option<Known> {
         let item = items.iter().rposition(|item| matches!(item.shape, Shape::Bitmap { .. }))?;
         let Shape::Bitmap { min, size, greys } = &items[item].shape else { return None };
         let reach = self.scanline.reach(columns, min.x, min.x + size.width as i32 - 1)?;
-        if !is_alone(items, item, columns, &reach) {
-            return None;
-        }
-        let slot = self.memo.slot(scene.greys(greys), *min, reach.len() * place.rows.len())?;
-        let is_kept = self.memo.holds(slot, scene.greys(greys), *min, *size);
-        Some(Known { item, slot, is_kept, columns: reach })
+        let key = Key::new(scene.label(greys)?, *min, reach.len() * place.rows.len())?;
+        is_alone(items, item, columns, &reach).then_some(Known { item, key, columns: reach })
     }
 }
 

@@ -1,90 +1,84 @@
-//! Pictures drawn lately, by what they show: a score stands for many frames, and many games show the same one.
+//! Texts drawn lately: a score stands for many frames, and many games show the same one.
 //!
-//! A fixed number of places, found by a few of the picture's bytes and certain by all of them.
+//! A fixed number of places. A text has one of them, found by its bytes and certain by all of them.
 
-use crate::{Point, Size};
+use crate::Point;
+use crate::text::Label;
 
-/// Places; scores of as many games at a time, and some more.
-const PLACES: usize = 128;
+/// Places, a power of two: many times the texts that many games show at a time.
+const PLACES: usize = 1024;
 
-/// The largest picture remembered, in source pixels, and the most output bytes.
-const MOST_GREYS: usize = 6000;
-const MOST_CELLS: usize = 1000;
+/// The most cells of a remembered text.
+const MOST_CELLS: usize = 160;
 
-/// Every how many words of a picture one is looked at to find its place.
-const STEP: usize = 5;
-
-/// What pictures came out as.
+/// What texts came out as, white on black.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memo {
-    /// Made at the first use: most panels show no picture.
+    /// Made at the first use: most panels show no text.
     places: Vec<Place>,
 }
 
+/// A text, where it stands and what it came out as.
 #[derive(Clone, Debug)]
 struct Place {
+    key: Option<Key>,
+    cells: [u8; MOST_CELLS],
+}
+
+/// What tells texts apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    label: Label,
     min: Point,
-    size: Size,
-    greys: Vec<u8>,
-    cells: Vec<u8>,
+}
+
+impl Key {
+    /// The key of a text that covers so many cells, unless they are too many.
+    pub fn new(label: Label, min: Point, cells: usize) -> Option<Self> {
+        (cells <= MOST_CELLS).then_some(Self { label, min })
+    }
+
+    #[inline(always)]
+    fn place(&self) -> usize {
+        let seed = self.min.x.wrapping_mul(31).wrapping_add(self.min.y) as u32 ^ self.label.strike;
+        let (words, _) = self.label.bytes.as_chunks::<4>();
+        let mixed = words.iter().fold(seed, |mixed, word| {
+            (mixed ^ u32::from_le_bytes(*word)).wrapping_mul(0x9e37_79b1).rotate_left(15)
+        });
+        (mixed.wrapping_mul(0x85eb_ca6b) >> 16) as usize % PLACES
+    }
 }
 
 impl Memo {
-    /// The place for a picture, unless it is too large.
+    /// Whether the text is remembered.
     #[inline(always)]
-    pub fn slot(&self, greys: &[u8], min: Point, cells: usize) -> Option<usize> {
-        if greys.len() > MOST_GREYS || 3 * cells > MOST_CELLS {
-            return None;
-        }
-        let (words, _) = greys.as_chunks::<8>();
-        let seed = u64::from(min.x as u32) << 32 | u64::from(min.y as u32);
-        let mixed = words.iter().step_by(STEP).fold(seed, |mixed, word| {
-            (mixed ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
-        });
-        Some(mixed as usize % PLACES)
+    pub fn holds(&self, key: &Key) -> bool {
+        self.places.get(key.place()).is_some_and(|place| place.key == Some(*key))
     }
 
-    /// Whether that very picture is remembered.
-    #[inline(always)]
-    pub fn holds(&self, slot: usize, greys: &[u8], min: Point, size: Size) -> bool {
-        self.places
-            .get(slot)
-            .is_some_and(|place| place.min == min && place.size == size && place.greys == greys)
-    }
-
-    /// Remembers a picture that was drawn.
-    pub fn keep<'a>(
-        &mut self,
-        slot: usize,
-        greys: &[u8],
-        min: Point,
-        size: Size,
-        cells: impl Iterator<Item = &'a mut [u8]>,
-    ) {
+    /// Remembers the rows of cells of one channel of a text that was drawn.
+    pub fn keep<'a>(&mut self, key: Key, rows: impl Iterator<Item = &'a mut [u8]>) {
         if self.places.is_empty() {
-            self.places.extend((0..PLACES).map(|_| Place {
-                min: Point::default(),
-                size: Size::new(0, 0),
-                greys: Vec::with_capacity(MOST_GREYS),
-                cells: Vec::with_capacity(MOST_CELLS),
-            }));
+            self.places.resize(PLACES, Place { key: None, cells: [0; MOST_CELLS] });
         }
-        let place = &mut self.places[slot];
-        (place.min, place.size) = (min, size);
-        place.greys.clear();
-        place.greys.extend_from_slice(greys);
-        place.cells.clear();
-        cells.for_each(|row| place.cells.extend_from_slice(row));
+        let place = &mut self.places[key.place()];
+        place.key = Some(key);
+        let mut rest = &mut place.cells[..];
+        for row in rows {
+            let (cells, unused) = rest.split_at_mut(row.len());
+            cells.copy_from_slice(row);
+            rest = unused;
+        }
     }
 
-    /// Draws a picture that [`Memo::holds`].
+    /// Draws one channel of a text that [`Memo::holds`].
     #[inline(always)]
-    pub fn recall<'a>(&self, slot: usize, cells: impl Iterator<Item = &'a mut [u8]>) {
-        let mut kept = &self.places[slot].cells[..];
-        for row in cells {
-            let (known, rest) = kept.split_at(row.len());
-            row.copy_from_slice(known);
-            kept = rest;
+    pub fn recall<'a>(&self, key: &Key, rows: impl Iterator<Item = &'a mut [u8]>) {
+        let mut rest = &self.places[key.place()].cells[..];
+        for row in rows {
+            let (cells, unused) = rest.split_at(row.len());
+            row.copy_from_slice(cells);
+            rest = unused;
         }
     }
 }

@@ -64,37 +64,40 @@ impl Scanline {
         Some(usize::from(self.owner[left])..(last + 1 + usize::from(is_shared)).min(columns.taps.len()))
     }
 
-    /// Paints row `y`, whatever came before; tells the next row that may differ.
+    /// Paints row `y`, whatever came before; tells the next row that may differ. The background must cover it.
     #[inline(always)]
     pub fn restart(&mut self, content: &Content, y: i32) -> i32 {
-        self.repaint(content, 0, self.pixels.len() as i32 - 1, y);
-        self.advance(content, y)
+        let ground = content.items[0].colour;
+        self.pixels.fill(ground);
+        for (line, channel) in self.line.iter_mut().zip(ground.channels()) {
+            if channel == 0 {
+                line.fill(0);
+            } else {
+                (0..line.len()).for_each(|column| line[column] = content.columns.uniform(column, channel));
+            }
+        }
+        let mut next = i32::MAX;
+        for item in content.shown().skip(1) {
+            let rows = item.rows.min..item.rows.max.saturating_add(1);
+            if let (true, Some((left, right))) = (rows.contains(&y), across(item)) {
+                self.repaint(content, left, right, y);
+            }
+            next = next.min(change(item, y));
+        }
+        next
     }
 
     /// Brings the scanline from row `y - 1` to row `y`; tells the next row that may differ.
     #[inline(always)]
     pub fn advance(&mut self, content: &Content, y: i32) -> i32 {
         let mut next = i32::MAX;
-        for item in content.shown() {
-            let (left, right, varies) = match item.shape {
-                Shape::Rectangle { min, max } => (min.x, max.x, false),
-                Shape::Bitmap { min, size, .. } => (min.x, min.x + size.width as i32 - 1, true),
-                _ => continue,
-            };
+        for item in content.shown().skip(1) {
             let (first, end) = (item.rows.min, item.rows.max.saturating_add(1));
-            if y == first || y == end || (varies && (first..end).contains(&y)) {
+            let varies = matches!(item.shape, Shape::Bitmap { .. }) && (first..end).contains(&y);
+            if let (true, Some((left, right))) = (y == first || y == end || varies, across(item)) {
                 self.repaint(content, left, right, y);
             }
-            let change = if y < first {
-                first
-            } else if y >= end {
-                i32::MAX
-            } else if varies {
-                y + 1
-            } else {
-                end
-            };
-            next = next.min(change);
+            next = next.min(change(item, y));
         }
         next
     }
@@ -133,5 +136,30 @@ impl Scanline {
                 }
             }
         }
+    }
+}
+
+/// The pixels of a row that an item reaches, from the left one to the right one.
+#[inline(always)]
+fn across(item: &Item) -> Option<(i32, i32)> {
+    match item.shape {
+        Shape::Rectangle { min, max } => Some((min.x, max.x)),
+        Shape::Bitmap { min, size, .. } => Some((min.x, min.x + size.width as i32 - 1)),
+        _ => None,
+    }
+}
+
+/// The next row after `y` in which an item may look different.
+#[inline(always)]
+fn change(item: &Item, y: i32) -> i32 {
+    let (first, end) = (item.rows.min, item.rows.max.saturating_add(1));
+    if y < first {
+        first
+    } else if y >= end {
+        i32::MAX
+    } else if matches!(item.shape, Shape::Bitmap { .. }) {
+        y + 1
+    } else {
+        end
     }
 }
