@@ -6,8 +6,13 @@
 //!    glibc it evaluates the short polynomials of ARM's optimised routines in double precision. The fused
 //!    steps are spelled `f64::mul_add`, which is exactly rounded everywhere: in hardware where the target has
 //!    it, in software elsewhere.
-//! 2. The double precision functions are those of the `libm` crate: errors below one unit in the last place,
-//!    the same bits on every machine, but not always glibc's last bit.
+//! 2. [`sin_cos_f64`] does nearly the same in double precision: see there.
+//! 3. The other double precision functions are those of the `libm` crate: errors below one unit in the last
+//!    place, the same bits on every machine, but not always glibc's last bit.
+
+mod double;
+
+pub use double::sin_cos_f64;
 
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
