@@ -20,7 +20,7 @@ const STEPS: f64 = 128.0;
 const ENTRIES: usize = 110;
 
 /// Angles below this are their own sine, and their cosine is one.
-const TINY: f64 = 1.0 / (1 << 26) as f64;
+const TINY: f64 = 1.0 / (1 << 27) as f64;
 
 /// Angles below this are looked up as they are; others are brought to pi/4 or less.
 const UNREDUCED: f64 = 109.5 / STEPS;
