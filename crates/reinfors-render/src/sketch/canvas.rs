@@ -12,6 +12,9 @@ pub(super) const BLOCK: usize = 8;
 /// Added before the fraction is dropped. Uniform colours stay as they are for any value in `0.0..1.0`.
 const ROUND: f32 = 0.95;
 
+/// Coverage above this is an overlap, not rounding.
+const MOST_COVER: f32 = 1.0001;
+
 /// Three planes of `stride * height` bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Canvas {
@@ -41,7 +44,10 @@ impl Canvas {
         let start = row * self.stride + block * BLOCK;
         let cover = sums[0];
         let keep: [f32; BLOCK] = each(|lane| 1.0 - if cover[lane] < 1.0 { cover[lane] } else { 1.0 });
-        let scale: [f32; BLOCK] = each(|lane| 1.0 / if cover[lane] > 1.0 { cover[lane] } else { 1.0 });
+        let mut scale = [1.0; BLOCK];
+        if cover.iter().fold(false, |any, &cover| any | (cover > MOST_COVER)) {
+            scale = each(|lane| if cover[lane] > 1.0 { 1.0 / cover[lane] } else { 1.0 });
+        }
         for (plane, sums) in self.planes.iter_mut().zip(&sums[1..]) {
             let bytes: &mut [u8; BLOCK] = (&mut plane[start..start + BLOCK]).try_into().expect("a block");
             let below: [f32; BLOCK] = bytes.map(f32::from);

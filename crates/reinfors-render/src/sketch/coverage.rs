@@ -26,8 +26,8 @@ pub(super) const COLOURED: usize = 4;
 /// Areas below this are the rounding of sums that should be zero.
 const NOTHING: f32 = 1e-3;
 
-/// Coverage, red, green and blue of a block's cells.
-type Cells = [[f32; BLOCK]; COLOURED];
+/// One part of the ink in a block's cells.
+type Cells = [f32; BLOCK];
 
 /// One layer's edges over a grid of cells.
 #[derive(Clone, Debug)]
@@ -36,7 +36,8 @@ pub(super) struct Coverage {
     height: usize,
     /// Rows to a column of blocks; two more than are seen, for areas that end there.
     rows: usize,
-    /// What changes at each cell against the cell above, block column by block column.
+    /// What changes at each cell against the cell above, block column by block column, in a block part by part. As
+    /// dense as the layer's parts allow: all of it is to stay in the nearest cache.
     blocks: Vec<Cells>,
     /// Whether an edge changed the block.
     touched: Vec<bool>,
@@ -67,7 +68,7 @@ impl Coverage {
             width,
             height,
             rows,
-            blocks: vec![[[0.0; BLOCK]; COLOURED]; columns * rows],
+            blocks: vec![[0.0; BLOCK]; COLOURED * columns * rows],
             touched: vec![false; columns * rows],
             reach: vec![NOWHERE; columns],
             segments: Vec::new(),
@@ -172,9 +173,9 @@ impl Coverage {
     #[inline(always)]
     fn flat<const PARTS: usize>(&mut self, column: usize, row: usize, lower: f32, ink: Ink<PARTS>) {
         let (at, lane) = (column / BLOCK * self.rows + row, column % BLOCK);
-        let [upper, below]: &mut [Cells; 2] = (&mut self.blocks[at..at + 2]).try_into().expect("two rows");
-        add(upper, lane, ink, 1.0 - lower);
-        add(below, lane, ink, lower);
+        let blocks = &mut self.blocks[at * PARTS..(at + 2) * PARTS];
+        add(blocks, 0, lane, ink, 1.0 - lower);
+        add(blocks, 1, lane, ink, lower);
         self.touched[at..at + 2].fill(true);
     }
 
@@ -188,18 +189,18 @@ impl Coverage {
         ink: Ink<PARTS>,
     ) {
         let (at, lane) = (column / BLOCK * self.rows + first, column % BLOCK);
-        let blocks = &mut self.blocks[at..at + last - first + 2];
+        let blocks = &mut self.blocks[at * PARTS..(at + last - first + 2) * PARTS];
         let height = (first + 1) as f32 - top;
-        add(&mut blocks[0], lane, ink, 0.5 * height * height);
+        add(blocks, 0, lane, ink, 0.5 * height * height);
         let mut carried = height * (1.0 - 0.5 * height);
         let count = last - first;
-        for cells in &mut blocks[1..count] {
-            add(cells, lane, ink, carried + 0.5);
+        for row in 1..count {
+            add(blocks, row, lane, ink, carried + 0.5);
             carried = 0.5;
         }
         let height = bottom - last as f32;
-        add(&mut blocks[count], lane, ink, carried + height * (1.0 - 0.5 * height));
-        add(&mut blocks[count + 1], lane, ink, 0.5 * height * height);
+        add(blocks, count, lane, ink, carried + height * (1.0 - 0.5 * height));
+        add(blocks, count + 1, lane, ink, 0.5 * height * height);
         self.touched[at..at + count + 2].fill(true);
     }
 
@@ -212,9 +213,9 @@ impl Coverage {
         self.segments.clear();
         for (block, reach) in self.reach.iter_mut().enumerate() {
             let rows = std::mem::replace(reach, NOWHERE);
-            let mut sums: Cells = [[0.0; BLOCK]; COLOURED];
+            let mut sums = [[0.0; BLOCK]; COLOURED];
             let mut state = State::Empty;
-            let blocks = &mut self.blocks[block * self.rows..][..self.rows];
+            let blocks = &mut self.blocks[block * self.rows * PARTS..][..self.rows * PARTS];
             let touched = &mut self.touched[block * self.rows..][..self.rows];
             for row in rows.start.min(self.rows)..self.rows {
                 if row >= rows.end && state == State::Empty {
@@ -222,7 +223,7 @@ impl Coverage {
                 }
                 let is_changed = std::mem::take(&mut touched[row]);
                 if is_changed {
-                    take::<PARTS>(&mut blocks[row], &mut sums, plain);
+                    take::<PARTS>(&mut blocks[row * PARTS..][..PARTS], &mut sums, plain);
                     state = State::of(&sums[0]);
                 }
                 match state {
@@ -238,7 +239,7 @@ impl Coverage {
 
 /// Adds what changes at a block to the sums of the blocks above, and forgets it.
 #[inline(always)]
-fn take<const PARTS: usize>(cells: &mut Cells, sums: &mut Cells, plain: [f32; 3]) {
+fn take<const PARTS: usize>(cells: &mut [Cells], sums: &mut [Cells; COLOURED], plain: [f32; 3]) {
     for part in 0..PARTS {
         for lane in 0..BLOCK {
             sums[part][lane] += cells[part][lane];
@@ -257,9 +258,9 @@ fn take<const PARTS: usize>(cells: &mut Cells, sums: &mut Cells, plain: [f32; 3]
 }
 
 #[inline(always)]
-fn add<const PARTS: usize>(cells: &mut Cells, lane: usize, ink: Ink<PARTS>, share: f32) {
-    for part in 0..PARTS {
-        cells[part][lane] += ink[part] * share;
+fn add<const PARTS: usize>(blocks: &mut [Cells], row: usize, lane: usize, ink: Ink<PARTS>, share: f32) {
+    for (cells, part) in blocks[row * PARTS..][..PARTS].iter_mut().zip(ink) {
+        cells[lane] += part * share;
     }
 }
 
