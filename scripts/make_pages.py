@@ -72,9 +72,9 @@ def spaces(game: rf.games.Game) -> str:
     else:
         actions = f"a vector between {game.action_low} and {game.action_high}"
     rows = [
-        ["observation", f"`uint8` {game.obs_shape}"],
+        ["observation", f"`{game.obs_dtype}` {game.obs_shape}"],
         ["action", actions],
-        ["steps before truncation", str(game.max_steps)],
+        ["steps of the simulator before truncation", str(game.max_steps)],
     ]
     return table(["", "with the default options"], rows)
 
@@ -86,6 +86,7 @@ def game_page(about: Any, game: rf.games.Game) -> str:  # noqa: ANN401 - a typed
         [f"`{option['name']}`", f"`{option['annotation']}`", code(option["default"]), option["doc"], option["allowed"]]
         for option in about["options"]
     ]
+    state = [[f"`{entry['name']}`", entry["doc"]] for entry in about["state"]]
     rewards = [[f"`{key['name']}`", code(key["default"]), key["doc"]] for key in about["reward"]]
     flags = [[f"`{flag['name']}`", code(flag["default"]), flag["doc"]] for flag in about["reset_flags"]]
     people = f'![Picture for people]({picture}-render.png){{ width="432" }}'
@@ -102,6 +103,7 @@ def game_page(about: Any, game: rf.games.Game) -> str:  # noqa: ANN401 - a typed
         "## Options",
         f"`rf.games.{name}(...)` takes them by keyword, and so does `rf.games.make({name!r}, ...)`.",
         table(["option", "type", "default", "meaning", "allowed"], options),
+        *(["## State", "What a state vector holds, `float32`.", table(["entry", ""], state)] if state else []),
         "## Reward",
         "`rf.Reward(...)` sets these weights; what is not given keeps its default.",
         table(["key", "default", "paid for"], rewards),

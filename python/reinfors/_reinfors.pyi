@@ -25,6 +25,10 @@ __all__ = [
     "registered",
 ]
 
+# One of the named thing, or a dict of one for each part where an observation has several. A union would have everybody
+# who observes pixels alone prove that they do.
+_ByPart: TypeAlias = Any
+
 @disjoint_base
 class Game:
     """A registered game with its options settled; made by the classes of `reinfors.games`.
@@ -54,8 +58,16 @@ class Game:
         """Every option with its value, defaults included."""
 
     @property
-    def obs_shape(self) -> tuple[int, ...]:
-        """Shape of one observation, whose dtype is `uint8`."""
+    def obs_shape(self) -> _ByPart:
+        """Shape of one observation, a tuple; by part, in a dict, where an observation has several."""
+
+    @property
+    def obs_dtype(self) -> _ByPart:
+        """NumPy's dtype of an observation, by part where there are several: `uint8` pixels, a `float32` state."""
+
+    @property
+    def state_names(self) -> list[str] | None:
+        """What each number of the state vector is, or `None` where no state is observed."""
 
     @property
     def n_actions(self) -> int | None:
@@ -79,7 +91,7 @@ class Game:
 
     @property
     def max_steps(self) -> int | None:
-        """Steps after which an episode is cut off, or `None`."""
+        """Steps of the simulator after which an episode is cut off, or `None`."""
 
     @property
     def end_reasons(self) -> list[str]:
@@ -110,6 +122,10 @@ class _FlagRow(TypedDict):
     default: bool
     doc: str
 
+class _StateRow(TypedDict):
+    name: str
+    doc: str
+
 class _Description(TypedDict):
     id: str
     name: str
@@ -118,6 +134,7 @@ class _Description(TypedDict):
     reward: list[_RewardRow]
     end_reasons: list[str]
     reset_flags: list[_FlagRow]
+    state: list[_StateRow]
 
 def registered() -> list[str]:
     """The public names of all games, in the order of registration."""
@@ -129,8 +146,8 @@ def describe(name: str, /) -> _Description:
         name: Public name or id.
 
     Returns:
-        Its documentation, options (name, default, annotation, allowed values in words, doc), reward keys, end reasons
-        and reset flags.
+        Its documentation, options (name, default, annotation, allowed values in words, doc), reward keys, end reasons,
+        reset flags, and the entries of its state vector.
 
     Raises:
         ValueError: There is no such game; the message lists those there are.
@@ -149,7 +166,8 @@ def build_info() -> _BuildInfo:
 class VecEnv:
     """Environments of one game, stepped by the caller: the face on which every adapter stands.
 
-    Every array that is returned is the caller's to keep. A refused call changes nothing. Results do not depend on the
+    Every array that is returned is the caller's to keep. Observations are one array, or where the game observes several
+    parts a dict of one array per part. A refused call changes nothing. Results do not depend on the
     number of threads.
 
     Args:
@@ -207,7 +225,7 @@ class VecEnv:
 
     def reset(
         self, seed: SupportsIndex | Iterable[SupportsIndex | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.uint8], dict[str, Any]]:
+    ) -> tuple[_ByPart, dict[str, Any]]:
         """Starts new episodes.
 
         Args:
@@ -217,7 +235,7 @@ class VecEnv:
                 environments to reset, the others staying where they are.
 
         Returns:
-            Observations `uint8` (n_envs, *obs_shape) and infos.
+            Observations (n_envs, *obs_shape) and infos.
 
         Raises:
             TypeError: A seed, flag or mask has the wrong type.
@@ -227,15 +245,15 @@ class VecEnv:
 
     def step(
         self, actions: ArrayLike, /
-    ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Steps every environment once.
+    ) -> tuple[_ByPart, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Steps every environment once: `frame_skip` steps of the simulator for games that have it.
 
         Args:
             actions: Integers (n_envs,) of any width, or real numbers (n_envs, D). `float32` is widened as it is: its
                 -0.6 is not the `float64` -0.6, here as in the reference.
 
         Returns:
-            Observations `uint8` (n_envs, *obs_shape), rewards `float64` (n_envs,), terminated and truncated `bool`
+            Observations (n_envs, *obs_shape), rewards `float64` (n_envs,), terminated and truncated `bool`
             (n_envs,), and infos in Gymnasium's form: per key an array and, under `_key`, which environments report it.
 
         Raises:
@@ -244,8 +262,8 @@ class VecEnv:
             RuntimeError: An environment was never reset, or this is closed.
         """
 
-    def observe(self) -> NDArray[np.uint8]:
-        """The current observations, `uint8` (n_envs, *obs_shape).
+    def observe(self) -> _ByPart:
+        """The current observations, (n_envs, *obs_shape).
 
         Raises:
             RuntimeError: An environment was never reset, or this is closed.
@@ -303,13 +321,14 @@ class _SupportsArray(Protocol):
     def __array__(self) -> Callable[..., object]: ...
 
 _Output: TypeAlias = _SupportsArray | _SupportsDlpack
-_Infer: TypeAlias = Callable[[NDArray[np.uint8]], tuple[_Output, _Output]]
+_Infer: TypeAlias = Callable[[_ByPart], tuple[_Output, _Output]]
 
 @final
 class Engine:
     """A sampler over many games: steps them on native threads and asks `infer` for decisions.
 
-    `infer(obs)` is called with one read-only array `uint8` (rows, *obs_shape), whose number of rows varies, and returns
+    `infer(obs)` is called with one read-only array (rows, *obs_shape), or a dict of one per part where there are
+    several, whose number of rows varies, and returns
     `(params, values)`: `float32` or `float64` of shapes (rows, n_params) and (rows,), as NumPy arrays, torch tensors
     (detached and brought to the CPU) or CPU objects with `__dlpack__` or `__array__`. What it returns wrongly is a
     `TypeError` or `ValueError` before any game is stepped; what it raises reaches the caller as itself. After either
@@ -354,8 +373,8 @@ class Engine:
         """Columns of `params` that `infer` must return."""
 
     @property
-    def obs_shape(self) -> tuple[int, ...]:
-        """Shape of one observation, whose dtype is `uint8`."""
+    def obs_shape(self) -> _ByPart:
+        """Shape of one observation, a tuple; by part, in a dict, where an observation has several."""
 
     @property
     def policy_version(self) -> int:
@@ -458,7 +477,7 @@ class PpoRecords:
     """Records of PPO: row `i` of every field belongs together, `M` rows."""
 
     @property
-    def obs(self) -> NDArray[np.uint8]:
+    def obs(self) -> _ByPart:
         """What the policy saw, (M, *obs_shape). In a batch read-only and never overwritten."""
 
     @property
@@ -503,7 +522,7 @@ class PpoRecords:
 
     @property
     def step(self) -> NDArray[np.int32]:
-        """Which step of its episode, from 0, (M,)."""
+        """Which decision of its episode, from 0, (M,)."""
 
     def __len__(self) -> int: ...
 
@@ -520,7 +539,7 @@ class PpoBatch(PpoRecords):
         """Steps of every slot; `M = n_steps * n_games`."""
 
     @property
-    def last_obs(self) -> NDArray[np.uint8]:
+    def last_obs(self) -> _ByPart:
         """The observations that open the next window, (n_games, *obs_shape), read-only."""
 
     @property
@@ -536,8 +555,8 @@ class PpoBatch(PpoRecords):
         inference or learner, with one line of `advice`. `window`: windows finished before this one.
         """
 
-    def time_major(self, name: str, /) -> NDArray[Any]:
-        """A field as (n_steps, n_games, ...), a view.
+    def time_major(self, name: str, /) -> _ByPart:
+        """A field as (n_steps, n_games, ...), a view; by part where observations have several.
 
         Raises:
             TypeError: `name` is no str.

@@ -32,9 +32,9 @@ class CarRacing(Game):
     Control is one of five discrete actions (nothing, right, left, gas, brake), a table of the caller's, or with
     continuous=True three numbers: steering in [-1, 1], gas and brake in [0, 1]. Observations are 96x96 RGB pictures
     with the view turning with the car, and below it the speed, the wheels' speeds, the steering, the turning and
-    the score. Each of the track's N tiles pays 1000/N at the first touch of a wheel and each step costs 0.1. An
-    episode terminates when every tile was visited, or off the playfield, which costs 100; it is truncated after
-    max_steps steps.
+    the score; or a vector of such numbers; or both. Each of the track's N tiles pays 1000/N at the first touch of a
+    wheel and each step costs 0.1. An episode terminates when every tile was visited, or off the playfield, which
+    costs 100; it is truncated after max_steps steps.
 
     Reward keys, with their defaults:
         tile (1000.0): Sum over the whole track: each tile pays its share when a wheel first touches it.
@@ -48,10 +48,20 @@ class CarRacing(Game):
         lap_complete_percent: Share of the tiles that must be visited before the first tile ends a lap, as the
             reference has it. Allowed: from 0.0 to 1.0.
         domain_randomize: New colours of the road, the ground and the grass at every reset.
-        max_steps: Steps after which an episode is truncated; None never truncates. Allowed: an integer from 1 to
-            4294967295, or None.
-        layout: Order of the axes of an observation: "chw" is (3, 96, 96), "hwc" is (96, 96, 3). Allowed: "chw" or
-            "hwc".
+        max_steps: Steps of the simulator after which an episode is truncated; None never truncates. Allowed: an
+            integer from 1 to 4294967295, or None.
+        size: Height and width of the pixels, scaled from the reference's own surface. Allowed: (height, width) from
+            (4, 4) to (799, 999).
+        gray: One channel of luminance rather than three of colour, by the weights of Gymnasium's
+            GrayscaleObservation.
+        frame_stack: Last frames seen at once, oldest first, along the axis of channels. Allowed: from 1 to 32.
+        frame_skip: Steps of the simulator that each action is repeated for; frames between are not drawn, rewards
+            are summed. Allowed: from 1 to 1000.
+        layout: Order of the axes of pixels: "chw" is (3, 96, 96), "hwc" is (96, 96, 3). Allowed: "chw" or "hwc".
+        frames: How observations are drawn: "exact" is the reference's bytes, "fast" is off by a few levels at
+            edges. Allowed: "exact" or "fast".
+        obs: What is observed: "pixels", the "state" as a vector of named numbers, or "both" as a dictionary.
+            Allowed: "pixels" or "state" or "both".
     """
 
     def __new__(
@@ -62,6 +72,12 @@ class CarRacing(Game):
         lap_complete_percent: float = 0.95,
         domain_randomize: bool = False,
         max_steps: int | None = 1000,
+        size: tuple[int, int] = (96, 96),
+        gray: bool = False,
+        frame_stack: int = 1,
+        frame_skip: int = 1,
         layout: Literal["chw", "hwc"] = "chw",
+        frames: Literal["exact", "fast"] = "exact",
+        obs: Literal["pixels", "state", "both"] = "pixels",
     ) -> Self: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, object]]: ...

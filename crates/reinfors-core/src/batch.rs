@@ -1,15 +1,19 @@
 //! A row of worlds behind one virtual call: the only place where the type of the game is erased.
 
 use crate::codec::{decode, encode};
+use crate::frames::FrameStack;
 use crate::rng::Seed;
-use crate::{Action, Actions, Error, Game, Inspected, OptionValue, Options, Picture, Result, Step};
+use crate::{
+    Action, Actions, Error, Game, Inspected, ObservationPart, OptionValue, Options, Pacing, Picture, Result,
+    Step,
+};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// What one step did to one row.
+/// What one decision did to one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// Reward under the caller's weights.
+    /// Reward under the caller's weights, summed over the steps that the action was repeated for.
     pub reward: f64,
     /// Index into the game's end reasons when the episode has terminated.
     pub terminated: Option<u8>,
@@ -38,12 +42,13 @@ pub trait AnyBatch: Send {
     /// Starts an episode in `row`; see [`Game::reset`]. The first reset of a row is seeded.
     fn reset(&mut self, row: usize, seed: Option<&Seed>, flags: &[bool]);
 
-    /// Steps every row, or those that `active` marks; the outcomes of the others are left as they are.
+    /// Steps every row, or those that `active` marks; the outcomes of the others are left as they are. An action is
+    /// repeated as often as the game's [`Pacing`] says, unless the episode ends before.
     /// The actions have passed [`crate::ActionSpace::check`].
     fn step(&mut self, actions: Actions<'_>, active: Option<&[bool]>, outcomes: &mut [Outcome]);
 
-    /// Draws the observations of `rows` into `out`, one behind the other.
-    fn observe(&mut self, rows: Range<usize>, out: &mut [u8]);
+    /// Draws one part of the observations of `rows` into `out`, one behind the other.
+    fn observe(&mut self, part: usize, rows: Range<usize>, out: &mut [u8]);
 
     /// Draws the picture for people of one row.
     fn render(&mut self, row: usize) -> Picture;
@@ -73,14 +78,18 @@ pub trait AnyBatch: Send {
 /// The batch of any game.
 pub struct Batch<G: Game> {
     options: Vec<(&'static str, OptionValue)>,
-    max_steps: Option<u32>,
+    pacing: Pacing,
     worlds: Vec<World<G>>,
-    remembered: Vec<World<G>>,
+    /// One for each part of the observation; `None` where nothing is stacked.
+    stacks: Vec<Option<FrameStack>>,
+    remembered: (Vec<World<G>>, Vec<Option<FrameStack>>),
     canvas: G::Canvas,
     together: G::Together,
     /// What the last step did to the active worlds.
     stepped: Vec<Step>,
-    observation_size: usize,
+    /// Rows whose action still has steps to go.
+    running: Vec<bool>,
+    parts: Vec<ObservationPart>,
     action_dimensions: usize,
 }
 
@@ -92,7 +101,7 @@ pub struct Turn<'a, G> {
     action_dimensions: usize,
 }
 
-/// A world and how far its episode is.
+/// A world and how many steps of the simulator its episode is old.
 #[derive(Clone)]
 struct World<G> {
     game: G,
@@ -107,9 +116,11 @@ struct SavedRow {
     options: Vec<(String, OptionValue)>,
     steps: u32,
     state: Vec<u8>,
+    /// Of each part that is stacked: the frames before the current one.
+    frames: Vec<Vec<u8>>,
 }
 
-const SAVED_ROW_FORMAT: u32 = 1;
+const SAVED_ROW_FORMAT: u32 = 2;
 
 impl<G: Game> Batch<G> {
     /// `len` worlds, not reset yet.
@@ -118,17 +129,32 @@ impl<G: Game> Batch<G> {
     /// Those of [`Game::new`].
     pub fn new(options: &G::Options, weights: &[f64], len: usize) -> Result<Self> {
         let world = World { game: G::new(options, weights)?, steps: 0 };
+        let pacing = G::pacing(options);
+        let parts = G::observation_space(options).parts;
+        let depth = pacing.frame_stack.get() as usize;
         Ok(Self {
             options: options.values(),
-            max_steps: G::max_steps(options),
+            pacing,
             worlds: vec![world; len],
-            remembered: Vec::with_capacity(len),
+            stacks: parts.iter().map(|part| FrameStack::new(part, depth, len)).collect::<Result<_>>()?,
+            remembered: (Vec::with_capacity(len), Vec::new()),
             canvas: G::canvas(options),
             together: G::Together::default(),
             stepped: Vec::with_capacity(len),
-            observation_size: G::observation_space(options).size(),
+            running: Vec::with_capacity(len),
+            parts,
             action_dimensions: G::action_space(options).dimensions(),
         })
+    }
+
+    /// Keeps the current frames of the rows that are about to move.
+    fn keep_frames(&mut self, active: Option<&[bool]>) {
+        for (part, stack) in self.stacks.iter_mut().enumerate() {
+            let Some(stack) = stack else { continue };
+            for (row, world) in self.worlds.iter().enumerate().filter(|(row, _)| is_active(active, *row)) {
+                stack.advance(row, |out| world.game.observe(part, &mut self.canvas, out));
+            }
+        }
     }
 }
 
@@ -164,25 +190,49 @@ impl<G: Game> AnyBatch for Batch<G> {
         let world = &mut self.worlds[row];
         world.game.reset(seed, flags);
         world.steps = 0;
-    }
-
-    fn step(&mut self, actions: Actions<'_>, active: Option<&[bool]>, outcomes: &mut [Outcome]) {
-        let Self { worlds, together, stepped, action_dimensions, .. } = self;
-        let mut turn = Turn { worlds, active, actions, action_dimensions: *action_dimensions };
-        stepped.clear();
-        G::step_all(&mut turn, together, stepped);
-        let rows =
-            self.worlds.iter_mut().zip(outcomes).enumerate().filter(|(row, _)| is_active(active, *row));
-        for ((_, (world, outcome)), step) in rows.zip(&self.stepped) {
-            world.steps = world.steps.saturating_add(1);
-            let truncated = self.max_steps.is_some_and(|max_steps| world.steps >= max_steps);
-            *outcome = Outcome { reward: step.reward, terminated: step.terminated, truncated };
+        for stack in self.stacks.iter_mut().flatten() {
+            stack.begin(row);
         }
     }
 
-    fn observe(&mut self, rows: Range<usize>, out: &mut [u8]) {
-        for (world, out) in self.worlds[rows].iter().zip(out.chunks_exact_mut(self.observation_size)) {
-            world.game.observe(&mut self.canvas, out);
+    fn step(&mut self, actions: Actions<'_>, active: Option<&[bool]>, outcomes: &mut [Outcome]) {
+        self.keep_frames(active);
+        let Self { worlds, together, stepped, running, pacing, action_dimensions, .. } = self;
+        running.clear();
+        running.extend((0..worlds.len()).map(|row| is_active(active, row)));
+        for (outcome, _) in outcomes.iter_mut().zip(&*running).filter(|(_, running)| **running) {
+            *outcome = Outcome::default();
+        }
+        for _ in 0..pacing.frame_skip.get() {
+            let (active, action_dimensions) = (Some(&**running), *action_dimensions);
+            stepped.clear();
+            G::step_all(&mut Turn { worlds, active, actions, action_dimensions }, together, stepped);
+            let rows = worlds.iter_mut().zip(&mut *outcomes).zip(&mut *running);
+            for (((world, outcome), running), step) in rows.filter(|(_, running)| **running).zip(&*stepped) {
+                world.steps = world.steps.saturating_add(1);
+                outcome.reward += step.reward;
+                outcome.terminated = step.terminated;
+                outcome.truncated = pacing.max_steps.is_some_and(|most| world.steps >= most.get());
+                *running = !outcome.is_end();
+            }
+            if !running.contains(&true) {
+                break;
+            }
+        }
+    }
+
+    fn observe(&mut self, part: usize, rows: Range<usize>, out: &mut [u8]) {
+        let Self { worlds, stacks, canvas, pacing, parts, .. } = self;
+        let size = parts[part].size();
+        let Some(stack) = &mut stacks[part] else {
+            for (world, out) in worlds[rows].iter().zip(out.chunks_exact_mut(size)) {
+                world.game.observe(part, canvas, out);
+            }
+            return;
+        };
+        let depth = pacing.frame_stack.get() as usize;
+        for (row, out) in rows.zip(out.chunks_exact_mut(depth * size)) {
+            stack.show(row, out, |out| worlds[row].game.observe(part, canvas, out));
         }
     }
 
@@ -207,6 +257,7 @@ impl<G: Game> AnyBatch for Batch<G> {
             options,
             steps: *steps,
             state: game.save(),
+            frames: self.stacks.iter().flatten().map(|stack| stack.save(row)).collect(),
         })
     }
 
@@ -228,16 +279,29 @@ impl<G: Game> AnyBatch for Batch<G> {
                 None => return refuse(format!("it was saved without the option {name}")),
             }
         }
+        if saved.frames.len() != self.stacks.iter().flatten().count() {
+            return refuse(format!("it has stacked frames of {} parts", saved.frames.len()));
+        }
+        for (stack, frames) in self.stacks.iter().flatten().zip(&saved.frames) {
+            stack.check(frames)?;
+        }
         self.worlds[row].game.load(&saved.state)?;
         self.worlds[row].steps = saved.steps;
+        for (stack, frames) in self.stacks.iter_mut().flatten().zip(&saved.frames) {
+            stack.load(row, frames);
+        }
         Ok(())
     }
 
     fn checkpoint(&mut self) {
-        self.remembered.clone_from(&self.worlds);
+        let (worlds, stacks) = &mut self.remembered;
+        worlds.clone_from(&self.worlds);
+        stacks.clone_from(&self.stacks);
     }
 
     fn rollback(&mut self) {
-        self.worlds.clone_from(&self.remembered);
+        let (worlds, stacks) = &self.remembered;
+        self.worlds.clone_from(worlds);
+        self.stacks.clone_from(stacks);
     }
 }

@@ -2,9 +2,12 @@
 //!
 //! A game's author calls [`check`] once for the whole list; nothing in it knows a game.
 
+mod pacing;
+
 use crate::rng::{Pcg64, Seed};
 use crate::{
-    ActionSpace, Actions, AnyBatch, ConfiguredGame, Error, GameSpec, OptionValue, Outcome, Registration,
+    ActionSpace, Actions, AnyBatch, ConfiguredGame, Element, Error, GameSpec, ObservationPart, OptionValue,
+    Outcome, Registration,
 };
 use std::collections::HashSet;
 
@@ -33,16 +36,20 @@ pub fn check(registration: &'static Registration, allocations: CountAllocations)
         check.looking_changes_nothing();
         check.episodes_are_cut_at_max_steps();
         check.stepping_allocates_nothing();
+        check.stacks_hold_the_last_frames(registration);
+        check.skipping_repeats_the_action(registration);
     }
 }
 
-/// The defaults, and each value of each option that has only few.
+/// The defaults, each value of each option that has only few, and other paces.
 fn variants(registration: &Registration) -> Vec<Vec<(String, OptionValue)>> {
-    let single = (registration.options)().into_iter().flat_map(|option| {
+    let options = (registration.options)();
+    let paced = pacing::options(registration);
+    let single = options.into_iter().flat_map(|option| {
         let choices = option.choices.into_iter().filter(move |choice| *choice != option.default);
         choices.map(move |choice| vec![(option.name.to_string(), choice)])
     });
-    std::iter::once(Vec::new()).chain(single).collect()
+    std::iter::once(Vec::new()).chain(paced).chain(single).collect()
 }
 
 fn declarations_are_complete(registration: &Registration) {
@@ -68,6 +75,11 @@ fn declarations_are_complete(registration: &Registration) {
     }
     for option in options {
         assert!(!option.doc.is_empty(), "{name}: option {} has no documentation", option.name);
+    }
+    let entries: HashSet<_> = registration.state.iter().map(|entry| entry.name).collect();
+    assert_eq!(entries.len(), registration.state.len(), "{name}: an entry of the state comes twice");
+    for entry in registration.state {
+        assert!(entry.doc.ends_with('.'), "{name}: {} of the state is documented in no sentence", entry.name);
     }
 }
 
@@ -144,20 +156,43 @@ impl Check {
         trace
     }
 
+    fn parts(&self) -> &[ObservationPart] {
+        &self.spec().observation.parts
+    }
+
+    /// One part of what a row shows.
+    fn shown(&self, batch: &mut dyn AnyBatch, row: usize, part: usize) -> Vec<u8> {
+        let mut bytes = vec![0; self.parts()[part].size()];
+        batch.observe(part, row..row + 1, &mut bytes);
+        bytes
+    }
+
     fn observed(&self, batch: &mut dyn AnyBatch, row: usize) -> u32 {
-        let mut bytes = vec![0; self.spec().observation.size()];
-        batch.observe(row..row + 1, &mut bytes);
-        crc32fast::hash(&bytes)
+        let mut hasher = crc32fast::Hasher::new();
+        for part in 0..self.parts().len() {
+            hasher.update(&self.shown(batch, row, part));
+        }
+        hasher.finalize()
     }
 
     fn observations_fill_their_space(&self) {
         let mut batch = self.seeded(2, 1);
-        let size = self.spec().observation.size();
-        assert!(size > 0, "the observation space is empty");
-        let (mut zeros, mut ones) = (vec![0u8; 2 * size], vec![255u8; 2 * size]);
-        batch.observe(0..2, &mut zeros);
-        batch.observe(0..2, &mut ones);
-        assert_eq!(zeros, ones, "an observation leaves bytes unwritten, or is not a function of the state");
+        assert!(!self.parts().is_empty(), "nothing is observed");
+        for (number, part) in self.parts().iter().enumerate() {
+            let (name, size) = (part.name, part.size());
+            assert!(size > 0, "{name} is empty");
+            let named = part.entries.is_empty() || part.shape == [part.entries.len()];
+            assert!(named, "{name} has another number of entries than of names");
+            let (mut zeros, mut ones) = (vec![0u8; 2 * size], vec![255u8; 2 * size]);
+            batch.observe(number, 0..2, &mut zeros);
+            batch.observe(number, 0..2, &mut ones);
+            assert_eq!(zeros, ones, "{name} leaves bytes unwritten, or is not a function of the state");
+            if part.element == Element::F32 {
+                let (numbers, _) = zeros.as_chunks();
+                let is_finite = |bytes: &[u8; 4]| f32::from_ne_bytes(*bytes).is_finite();
+                assert!(numbers.iter().all(is_finite), "{name} holds a number that is not finite");
+            }
+        }
     }
 
     fn episodes_are_functions_of_seed_and_actions(&self) {
@@ -295,16 +330,18 @@ impl Check {
     }
 
     fn episodes_are_cut_at_max_steps(&self) {
-        let Some(max_steps) = self.spec().max_steps else { return };
+        let pacing = self.spec().pacing;
+        let Some(max_steps) = pacing.max_steps else { return };
+        let decisions = max_steps.get().div_ceil(pacing.frame_skip.get()) as usize;
         let mut batch = self.seeded(1, 50);
         for episode in 0..2 {
-            let outcomes = self.play_blind(&mut *batch, max_steps as usize + 1);
+            let outcomes = self.play_blind(&mut *batch, decisions + 1);
             let cut = outcomes.iter().position(|outcome| outcome.truncated);
-            assert_eq!(cut, Some(max_steps as usize - 1), "episode {episode} is not cut at max_steps");
-            assert!(
-                outcomes[max_steps as usize].truncated,
-                "stepping on after the limit is no longer truncated"
-            );
+            // Where an episode ends by itself, the rest of that decision is not played and the limit comes later.
+            if outcomes[..decisions].iter().all(|outcome| outcome.terminated.is_none()) {
+                assert_eq!(cut, Some(decisions - 1), "episode {episode} is not cut at max_steps");
+                assert!(outcomes[decisions].truncated, "stepping on after the limit is no longer truncated");
+            }
             batch.reset(0, None, &self.spec().default_flags());
         }
     }
@@ -327,11 +364,13 @@ impl Check {
         let actions: Vec<RandomActions> =
             (0..EPISODE_STEPS).map(|_| RandomActions::draw(&mut rng, &self.spec().action, 2)).collect();
         let mut outcomes = [Outcome::default(); 2];
-        let mut bytes = vec![0; 2 * self.spec().observation.size()];
+        let mut parts: Vec<_> = self.parts().iter().map(|part| vec![0; 2 * part.size()]).collect();
         let mut run = |batch: &mut dyn AnyBatch| {
             for actions in &actions {
                 batch.step(actions.view(), None, &mut outcomes);
-                batch.observe(0..2, &mut bytes);
+                for (part, bytes) in parts.iter_mut().enumerate() {
+                    batch.observe(part, 0..2, bytes);
+                }
             }
         };
         // The first steps may grow what is kept for the ones after them.

@@ -1,7 +1,8 @@
 //! The contract of a game: one world that is stepped in place and draws into buffers it is lent.
 
 use crate::rng::Seed;
-use crate::{ActionSpace, AnyBatch, Batch, ObservationSpace, Options, Result, RewardKey, Turn};
+use crate::{ActionSpace, AnyBatch, Batch, ObservationSpace, Options, Result, RewardKey, StateEntry, Turn};
+use std::num::NonZeroU32;
 
 /// A yes-or-no choice that a caller can make at each reset, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,24 @@ pub struct ResetFlag {
     pub default: bool,
     /// One sentence: what it does.
     pub doc: &'static str,
+}
+
+/// How many steps of the simulator a decision and an episode take, and how many frames are seen at once. Batches keep it;
+/// games only declare it, by convention as options of these names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pacing {
+    /// Steps of the simulator after which an episode is cut off; `None` never cuts.
+    pub max_steps: Option<NonZeroU32>,
+    /// Steps of the simulator that an action is repeated for. Rewards are summed, and the frames between are not drawn.
+    pub frame_skip: NonZeroU32,
+    /// Last frames that are stacked, oldest first, in the parts of the observation that have a stack axis.
+    pub frame_stack: NonZeroU32,
+}
+
+impl Default for Pacing {
+    fn default() -> Self {
+        Self { max_steps: None, frame_skip: NonZeroU32::MIN, frame_stack: NonZeroU32::MIN }
+    }
 }
 
 /// The action of one row, already checked against the action space.
@@ -71,6 +90,8 @@ pub trait Game: Clone + Send + 'static {
     const END_REASONS: &'static [&'static str];
     /// What can be chosen at a reset.
     const RESET_FLAGS: &'static [ResetFlag];
+    /// What a state vector holds, for the documentation; empty for a game that has none.
+    const STATE: &'static [StateEntry] = &[];
     /// Options, declared once with [`crate::options!`].
     type Options: Options;
     /// Memory for drawing, one per batch rather than per world.
@@ -87,14 +108,16 @@ pub trait Game: Clone + Send + 'static {
     /// The canvas of a batch.
     fn canvas(options: &Self::Options) -> Self::Canvas;
 
-    /// What is observed.
+    /// What is observed: one frame of each part, as [`Game::observe`] draws it.
     fn observation_space(options: &Self::Options) -> ObservationSpace;
 
     /// What can be done.
     fn action_space(options: &Self::Options) -> ActionSpace;
 
-    /// Steps after which an episode is cut off; `None` never cuts.
-    fn max_steps(options: &Self::Options) -> Option<u32>;
+    /// How the game is paced.
+    fn pacing(_options: &Self::Options) -> Pacing {
+        Pacing::default()
+    }
 
     /// Starts an episode. `None` continues the random stream of the last seeded reset; the first reset is seeded.
     /// `flags` are in the order of [`Game::RESET_FLAGS`].
@@ -109,8 +132,9 @@ pub trait Game: Clone + Send + 'static {
         steps.extend(turn.iter_mut().map(|(world, action)| world.step(action)));
     }
 
-    /// Draws the observation of the current state: a pure function of it. `out` holds one observation.
-    fn observe(&self, canvas: &mut Self::Canvas, out: &mut [u8]);
+    /// Draws one part of the observation of the current state, by its number in the observation space: a pure function
+    /// of the state. `out` holds one frame of the part; every byte of it is written.
+    fn observe(&self, part: usize, canvas: &mut Self::Canvas, out: &mut [u8]);
 
     /// Draws the picture for people of the current state.
     fn render(&self, canvas: &mut Self::Canvas) -> Picture;

@@ -7,7 +7,9 @@ mod codec;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+mod frames;
 mod game;
+mod observation;
 mod option;
 mod registry;
 mod reward;
@@ -17,7 +19,8 @@ mod space;
 pub use batch::{AnyBatch, Batch, Outcome, Turn};
 pub use codec::{decode, encode};
 pub use error::{Error, ErrorKind, Result};
-pub use game::{Action, Game, Inspected, Picture, ResetFlag, Step};
+pub use game::{Action, Game, Inspected, Pacing, Picture, ResetFlag, Step};
+pub use observation::{Element, ObservationPart, ObservationSpace, StateEntry};
 pub use option::{OptionSpec, OptionType, OptionValue, Options};
 pub use registry::{ConfiguredGame, GameSpec, Registration, Registry};
 pub use reward::{RewardKey, weights};
@@ -26,4 +29,4 @@ pub use reward::{RewardKey, weights};
 pub mod options {
     pub use crate::option::{accept, allowed_in};
 }
-pub use space::{ActionSpace, Actions, ObservationSpace};
+pub use space::{ActionSpace, Actions};

@@ -81,8 +81,13 @@ pub trait OptionType: Clone {
         Vec::new()
     }
 
-    /// The value, or `None` where it has another type.
+    /// The value, or `None` where it is none of this type.
     fn from_value(value: &OptionValue) -> Option<Self>;
+
+    /// Whether a value has this type, though it may be none of its values: 0 is an integer, if no count.
+    fn is_of_type(value: &OptionValue) -> bool {
+        Self::from_value(value).is_some()
+    }
 
     /// The inverse of [`OptionType::from_value`].
     fn to_value(&self) -> OptionValue;
@@ -146,6 +151,9 @@ impl OptionType for NonZeroU32 {
             None
         }
     }
+    fn is_of_type(value: &OptionValue) -> bool {
+        matches!(value, OptionValue::Int(_))
+    }
     fn to_value(&self) -> OptionValue {
         OptionValue::Int(i64::from(self.get()))
     }
@@ -161,6 +169,9 @@ impl<T: OptionType> OptionType for Option<T> {
     }
     fn from_value(value: &OptionValue) -> Option<Self> {
         if *value == OptionValue::None { Some(None) } else { T::from_value(value).map(Some) }
+    }
+    fn is_of_type(value: &OptionValue) -> bool {
+        *value == OptionValue::None || T::is_of_type(value)
     }
     fn to_value(&self) -> OptionValue {
         self.as_ref().map_or(OptionValue::None, T::to_value)
@@ -181,6 +192,9 @@ impl<T: OptionType> OptionType for Vec<T> {
     fn from_value(value: &OptionValue) -> Option<Self> {
         if let OptionValue::List(values) = value { values.iter().map(T::from_value).collect() } else { None }
     }
+    fn is_of_type(value: &OptionValue) -> bool {
+        matches!(value, OptionValue::List(values) if values.iter().all(T::is_of_type))
+    }
     fn to_value(&self) -> OptionValue {
         OptionValue::List(self.iter().map(T::to_value).collect())
     }
@@ -200,6 +214,9 @@ impl<T: OptionType, const N: usize> OptionType for [T; N] {
         let OptionValue::List(values) = value else { return None };
         let values: Option<Vec<T>> = values.iter().map(T::from_value).collect();
         values?.try_into().ok()
+    }
+    fn is_of_type(value: &OptionValue) -> bool {
+        matches!(value, OptionValue::List(values) if values.len() == N && values.iter().all(T::is_of_type))
     }
     fn to_value(&self) -> OptionValue {
         OptionValue::List(self.iter().map(T::to_value).collect())
@@ -237,8 +254,7 @@ pub fn accept<T: OptionType + PartialOrd>(
     match T::from_value(given) {
         Some(value) if value.is_allowed() && range.is_none_or(|range| range.contains(&value)) => Ok(value),
         Some(_) => Err(refused()),
-        // An integer or a text of the right type can still be no value of a count or a choice.
-        None if is_of_type(&T::annotation(), given) => Err(refused()),
+        None if T::is_of_type(given) => Err(refused()),
         None => Err(Error::OptionType {
             name,
             expected: T::expected(),
@@ -253,14 +269,6 @@ pub fn allowed_in<T: OptionType>(range: Option<&RangeInclusive<T>>) -> String {
     range.map_or_else(T::allowed, |range| {
         format!("from {} to {}", range.start().to_value(), range.end().to_value())
     })
-}
-
-fn is_of_type(annotation: &str, given: &OptionValue) -> bool {
-    match given {
-        OptionValue::Int(_) => annotation.starts_with("int"),
-        OptionValue::Text(_) => annotation.starts_with("Literal") || annotation.starts_with("str"),
-        _ => false,
-    }
 }
 
 fn type_name(value: &OptionValue) -> &'static str {
@@ -401,6 +409,9 @@ macro_rules! choice {
                     _ => None,
                 }
             }
+            fn is_of_type(value: &$crate::OptionValue) -> bool {
+                matches!(value, $crate::OptionValue::Text(_))
+            }
             fn to_value(&self) -> $crate::OptionValue {
                 match self {
                     $(Self::$variant => $crate::OptionValue::Text($text.into()),)*
@@ -435,6 +446,8 @@ mod tests {
             pub table: Option<Vec<[f64; 2]>> = None;
             /// An order.
             pub order: Order = Order::Rows;
+            /// A pair of counts.
+            pub pair: [NonZeroU32; 2] = [NonZeroU32::MIN; 2];
         }
     }
 
@@ -487,11 +500,19 @@ mod tests {
             (Value, "option order must be \"rows\" or \"columns\", got \"diagonal\"".into())
         );
         assert_eq!(message("table", OptionValue::List(vec![])).0, Value);
+        let pair = |second| OptionValue::List(vec![OptionValue::Int(1), second]);
+        assert_eq!(
+            message("pair", pair(OptionValue::Int(0))),
+            (Value, "option pair must be an integer from 1 to 4294967295, got [1, 0]".into())
+        );
+        assert_eq!(message("pair", pair(OptionValue::Float(0.5))).0, Type);
+        assert_eq!(message("pair", OptionValue::List(vec![OptionValue::Int(1)])).0, Type);
         assert_eq!(
             message("speed", OptionValue::Int(0)),
             (
                 Value,
-                "Sample has no option \"speed\"; its options are flag, share, limit, table, order".into()
+                "Sample has no option \"speed\"; its options are flag, share, limit, table, order, pair"
+                    .into()
             )
         );
     }

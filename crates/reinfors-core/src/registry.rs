@@ -1,8 +1,8 @@
 //! The list of games by name, and a game with its options settled: what drivers are handed.
 
 use crate::{
-    ActionSpace, AnyBatch, Error, Game, ObservationSpace, OptionSpec, OptionValue, Options, ResetFlag,
-    Result, RewardKey, weights,
+    ActionSpace, AnyBatch, Error, Game, ObservationSpace, OptionSpec, OptionValue, Options, Pacing,
+    ResetFlag, Result, RewardKey, StateEntry, weights,
 };
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ pub struct GameSpec {
     pub id: &'static str,
     /// Public name.
     pub name: &'static str,
-    /// What is observed.
+    /// What is observed, stacked frames included.
     pub observation: ObservationSpace,
     /// What can be done.
     pub action: ActionSpace,
-    /// Steps after which an episode is cut off.
-    pub max_steps: Option<u32>,
+    /// How it is paced.
+    pub pacing: Pacing,
     /// What is paid for.
     pub reward: &'static [RewardKey],
     /// How an episode can terminate.
@@ -54,12 +54,13 @@ impl ConfiguredGame {
     pub fn new<G: Game>(options: G::Options) -> Result<Self> {
         let defaults: Vec<f64> = G::REWARD.iter().map(|key| key.default).collect();
         G::new(&options, &defaults)?;
+        let pacing = G::pacing(&options);
         let spec = GameSpec {
             id: G::ID,
             name: G::NAME,
-            observation: G::observation_space(&options),
+            observation: G::observation_space(&options).stacked(pacing.frame_stack.get() as usize),
             action: G::action_space(&options),
-            max_steps: G::max_steps(&options),
+            pacing,
             reward: G::REWARD,
             end_reasons: G::END_REASONS,
             reset_flags: G::RESET_FLAGS,
@@ -113,6 +114,8 @@ pub struct Registration {
     pub end_reasons: &'static [&'static str],
     /// What can be chosen at a reset.
     pub reset_flags: &'static [ResetFlag],
+    /// What its state vector holds.
+    pub state: &'static [StateEntry],
     /// Declared options.
     pub options: fn() -> Vec<OptionSpec>,
     configure: fn(&[(String, OptionValue)]) -> Result<ConfiguredGame>,
@@ -129,6 +132,7 @@ impl Registration {
             reward: G::REWARD,
             end_reasons: G::END_REASONS,
             reset_flags: G::RESET_FLAGS,
+            state: G::STATE,
             options: G::Options::specs,
             configure: |given| ConfiguredGame::new::<G>(G::Options::parse(G::NAME, given)?),
         }

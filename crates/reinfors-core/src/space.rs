@@ -1,21 +1,6 @@
-//! Action and observation spaces, and the check that actions are inside theirs.
+//! Action spaces, and the check that actions are inside theirs.
 
 use crate::{Error, Result};
-
-/// Images or other byte arrays: `uint8` of a fixed shape, values 0 to 255.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ObservationSpace {
-    /// Shape of one observation, C order.
-    pub shape: Vec<usize>,
-}
-
-impl ObservationSpace {
-    /// Bytes of one observation.
-    #[must_use]
-    pub fn size(&self) -> usize {
-        self.shape.iter().product()
-    }
-}
 
 /// What a game accepts as an action.
 #[derive(Clone, Debug, PartialEq)]

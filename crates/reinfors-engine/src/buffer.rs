@@ -1,16 +1,19 @@
 //! Memory of observations: rows filled one group after the other, never rewritten, recycled when nobody looks any more.
 //!
+//! A buffer holds one region for each part of the observation, in which that part of all rows lies one behind the other.
 //! Rows below the filled mark are shared and read-only, rows from it on belong to the one [`ObservationWriter`]: that is
 //! all the safety there is to argue, and why views can be kept for as long as the caller likes.
 #![allow(unsafe_code)]
 
 use crate::EngineError;
+use crate::observation::Numbers;
+use reinfors_core::{Element, ObservationSpace};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Start of a buffer: a cache line, and what the widest vector registers load at once.
+/// Start of a region: a cache line, and what the widest vector registers load at once.
 pub const ALIGNMENT: usize = 64;
 
 /// Idle buffers kept: a stream of depth 1 has one being filled, one waiting and one with the learner.
@@ -47,24 +50,31 @@ unsafe impl Sync for Memory {}
 #[derive(Default)]
 struct Idle(Mutex<Vec<Memory>>);
 
+/// What a region holds.
+#[derive(Clone, Copy)]
+struct Part {
+    element: Element,
+    row_bytes: usize,
+}
+
 /// Where buffers come from and go back to.
 #[derive(Clone)]
 pub struct ObservationStore {
-    row_bytes: usize,
+    parts: Arc<[Part]>,
     idle: Arc<Idle>,
 }
 
 impl ObservationStore {
-    /// A store of rows of `row_bytes` bytes.
+    /// A store of observations of this space.
     #[must_use]
-    pub fn new(row_bytes: usize) -> Self {
-        Self { row_bytes, idle: Arc::default() }
+    pub fn new(space: &ObservationSpace) -> Self {
+        let parts = space.parts.iter().map(|part| Part { element: part.element, row_bytes: part.size() });
+        Self { parts: parts.collect(), idle: Arc::default() }
     }
 
-    /// Bytes of one row.
-    #[must_use]
-    pub fn row_bytes(&self) -> usize {
-        self.row_bytes
+    /// Bytes of each part of one row.
+    pub fn row_bytes(&self) -> impl Iterator<Item = usize> {
+        self.parts.iter().map(|part| part.row_bytes)
     }
 
     /// An unfilled buffer that comes back here once its writer and all its views are gone.
@@ -72,15 +82,16 @@ impl ObservationStore {
     /// # Errors
     /// [`EngineError::Setting`] when the memory cannot be had.
     pub fn take(&self, rows: usize) -> Result<ObservationWriter, EngineError> {
-        let len = self.bytes(rows)?;
+        let starts = self.starts(rows)?;
+        let len = starts[self.parts.len()];
         let idle = {
             let mut idle = self.idle.0.lock().unwrap_or_else(PoisonError::into_inner);
             let at = idle.iter().position(|memory| memory.layout.size() == len.max(1));
             at.map(|at| idle.swap_remove(at))
         };
         match idle {
-            Some(memory) => Ok(self.writer(memory, rows, Arc::downgrade(&self.idle))),
-            None => self.allocate(rows, len, Arc::downgrade(&self.idle)),
+            Some(memory) => Ok(self.writer(memory, rows, starts, Arc::downgrade(&self.idle))),
+            None => self.allocate(rows, starts, Arc::downgrade(&self.idle)),
         }
     }
 
@@ -89,28 +100,40 @@ impl ObservationStore {
     /// # Errors
     /// [`EngineError::Setting`] when the memory cannot be had.
     pub fn take_once(&self, rows: usize) -> Result<ObservationWriter, EngineError> {
-        self.allocate(rows, self.bytes(rows)?, Weak::new())
+        self.allocate(rows, self.starts(rows)?, Weak::new())
     }
 
-    fn bytes(&self, rows: usize) -> Result<usize, EngineError> {
-        rows.checked_mul(self.row_bytes).ok_or_else(|| self.too_large(rows))
+    /// Where each region starts, and the end.
+    fn starts(&self, rows: usize) -> Result<Vec<usize>, EngineError> {
+        let mut starts = vec![0_usize];
+        for (part, row_bytes) in self.row_bytes().enumerate() {
+            let len = rows.checked_mul(row_bytes).and_then(|len| len.checked_next_multiple_of(ALIGNMENT));
+            let end = len.and_then(|len| starts[part].checked_add(len));
+            starts.push(end.ok_or_else(|| self.too_large(rows))?);
+        }
+        Ok(starts)
     }
 
-    fn allocate(&self, rows: usize, len: usize, home: Weak<Idle>) -> Result<ObservationWriter, EngineError> {
-        let memory = Memory::new(len).ok_or_else(|| self.too_large(rows))?;
-        Ok(self.writer(memory, rows, home))
+    fn allocate(
+        &self,
+        rows: usize,
+        starts: Vec<usize>,
+        home: Weak<Idle>,
+    ) -> Result<ObservationWriter, EngineError> {
+        let memory = Memory::new(starts[self.parts.len()]).ok_or_else(|| self.too_large(rows))?;
+        Ok(self.writer(memory, rows, starts, home))
     }
 
-    fn writer(&self, memory: Memory, rows: usize, home: Weak<Idle>) -> ObservationWriter {
-        let buffer = Arc::new(Buffer { memory: Some(memory), home });
-        ObservationWriter { buffer, row_bytes: self.row_bytes, rows, filled: 0 }
+    fn writer(&self, memory: Memory, rows: usize, starts: Vec<usize>, home: Weak<Idle>) -> ObservationWriter {
+        let buffer = Arc::new(Buffer { memory: Some(memory), parts: Arc::clone(&self.parts), starts, home });
+        ObservationWriter { buffer, rows, filled: 0 }
     }
 
     fn too_large(&self, rows: usize) -> EngineError {
         EngineError::Setting {
             name: "n_records",
             allowed: "so small that its observations fit into memory".into(),
-            given: format!("{rows} rows of {} bytes", self.row_bytes),
+            given: format!("{rows} rows of {} bytes", self.row_bytes().sum::<usize>()),
         }
     }
 }
@@ -118,12 +141,21 @@ impl ObservationStore {
 /// Shared ownership of the memory.
 struct Buffer {
     memory: Option<Memory>,
+    parts: Arc<[Part]>,
+    /// Where each region starts, and the end of the last.
+    starts: Vec<usize>,
     home: Weak<Idle>,
 }
 
 impl Buffer {
     fn start(&self) -> *mut u8 {
         self.memory.as_ref().expect("memory leaves only in drop").start.as_ptr()
+    }
+
+    /// Offset and length of rows in the region of a part, in bytes.
+    fn span(&self, part: usize, rows: &Range<usize>) -> (usize, usize) {
+        let row_bytes = self.parts[part].row_bytes;
+        (self.starts[part] + rows.start * row_bytes, rows.len() * row_bytes)
     }
 }
 
@@ -142,23 +174,20 @@ impl Drop for Buffer {
 /// The right to fill the rows of a buffer, in order.
 pub struct ObservationWriter {
     buffer: Arc<Buffer>,
-    row_bytes: usize,
     rows: usize,
     filled: usize,
 }
 
 impl ObservationWriter {
-    /// The next `rows` unfilled rows, one behind the other; [`ObservationWriter::seal`] makes them readable.
+    /// A part of the next `rows` unfilled rows, one behind the other; [`ObservationWriter::seal`] makes them readable.
     ///
     /// # Panics
-    /// When fewer than that are left.
-    pub fn unfilled(&mut self, rows: usize) -> &mut [u8] {
+    /// When fewer than that are left, or there is no such part.
+    pub fn unfilled(&mut self, part: usize, rows: usize) -> &mut [u8] {
         assert!(rows <= self.rows - self.filled, "{rows} rows asked for, {} left", self.rows - self.filled);
+        let (offset, len) = self.buffer.span(part, &(self.filled..self.filled + rows));
         // SAFETY: inside the allocation; views end at the filled mark, there is one writer, and it is borrowed.
-        unsafe {
-            let start = self.buffer.start().add(self.filled * self.row_bytes);
-            std::slice::from_raw_parts_mut(start, rows * self.row_bytes)
-        }
+        unsafe { std::slice::from_raw_parts_mut(self.buffer.start().add(offset), len) }
     }
 
     /// Declares the next `rows` rows filled: readable from now on, and never written again.
@@ -181,7 +210,7 @@ impl ObservationWriter {
             "rows {rows:?} of {} filled ones",
             self.filled
         );
-        ObservationView { buffer: Arc::clone(&self.buffer), row_bytes: self.row_bytes, rows }
+        ObservationView { buffer: Arc::clone(&self.buffer), rows }
     }
 }
 
@@ -189,7 +218,6 @@ impl ObservationWriter {
 #[derive(Clone)]
 pub struct ObservationView {
     buffer: Arc<Buffer>,
-    row_bytes: usize,
     rows: Range<usize>,
 }
 
@@ -200,60 +228,86 @@ impl ObservationView {
         self.rows.len()
     }
 
-    /// Bytes of one row.
-    #[must_use]
-    pub fn row_bytes(&self) -> usize {
-        self.row_bytes
-    }
-
-    /// All rows, one behind the other.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: inside the allocation, filled before the view was made, and never written while it is held.
-        unsafe {
-            let start = self.buffer.start().add(self.rows.start * self.row_bytes);
-            std::slice::from_raw_parts(start, self.rows.len() * self.row_bytes)
-        }
-    }
-
-    /// One row.
+    /// A part of all rows, one behind the other.
     ///
     /// # Panics
-    /// When there is no such row.
+    /// When there is no such part.
     #[must_use]
-    pub fn row(&self, row: usize) -> &[u8] {
-        &self.bytes()[row * self.row_bytes..][..self.row_bytes]
+    pub fn bytes(&self, part: usize) -> &[u8] {
+        let (offset, len) = self.buffer.span(part, &self.rows);
+        // SAFETY: inside the allocation, filled before the view was made, and never written while it is held.
+        unsafe { std::slice::from_raw_parts(self.buffer.start().add(offset), len) }
+    }
+
+    /// The same as numbers of the part's type.
+    ///
+    /// # Panics
+    /// When there is no such part.
+    #[must_use]
+    pub fn numbers(&self, part: usize) -> Numbers<'_> {
+        Numbers::of(self.buffer.parts[part].element, self.bytes(part))
+    }
+
+    /// A part of one row.
+    ///
+    /// # Panics
+    /// When there is no such row or part.
+    #[must_use]
+    pub fn row(&self, part: usize, row: usize) -> &[u8] {
+        let row_bytes = self.buffer.parts[part].row_bytes;
+        &self.bytes(part)[row * row_bytes..][..row_bytes]
     }
 }
 
 impl std::fmt::Debug for ObservationView {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "ObservationView({} rows of {} bytes)", self.rows(), self.row_bytes)
+        write!(f, "ObservationView({} rows)", self.rows())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use reinfors_core::{ObservationPart, StateEntry};
+
+    fn store(row_bytes: usize) -> ObservationStore {
+        ObservationStore::new(&ObservationSpace::of(ObservationPart::pixels(vec![row_bytes], 0)))
+    }
 
     #[test]
     fn rows_are_readable_once_sealed_and_where_they_were_written() {
-        let mut writer = ObservationStore::new(3).take(4).unwrap();
-        writer.unfilled(2).copy_from_slice(&[1, 2, 3, 4, 5, 6]);
+        let mut writer = store(3).take(4).unwrap();
+        writer.unfilled(0, 2).copy_from_slice(&[1, 2, 3, 4, 5, 6]);
         writer.seal(2);
         let first = writer.view(0..2);
-        writer.unfilled(2).fill(9);
+        writer.unfilled(0, 2).fill(9);
         writer.seal(2);
-        assert_eq!(first.bytes(), [1, 2, 3, 4, 5, 6]);
-        assert_eq!(writer.view(1..3).bytes(), [4, 5, 6, 9, 9, 9]);
-        assert_eq!(first.row(1), [4, 5, 6]);
-        assert_eq!(first.bytes().as_ptr() as usize % ALIGNMENT, 0);
+        assert_eq!(first.bytes(0), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(writer.view(1..3).bytes(0), [4, 5, 6, 9, 9, 9]);
+        assert_eq!(first.row(0, 1), [4, 5, 6]);
+        assert_eq!(first.bytes(0).as_ptr() as usize % ALIGNMENT, 0);
+    }
+
+    #[test]
+    fn every_part_has_a_region_of_its_own_that_its_numbers_fit() {
+        const ENTRIES: &[StateEntry] = &[StateEntry { name: "x", doc: "X." }; 3];
+        let parts = vec![ObservationPart::pixels(vec![5], 0), ObservationPart::state(ENTRIES)];
+        let mut writer = ObservationStore::new(&ObservationSpace { parts }).take(3).unwrap();
+        for row in 0..3_u8 {
+            writer.unfilled(0, 1).fill(row);
+            writer.unfilled(1, 1).copy_from_slice(bytemuck::bytes_of(&[f32::from(row); 3]));
+            writer.seal(1);
+        }
+        let view = writer.view(1..3);
+        assert_eq!(view.bytes(0), [1, 1, 1, 1, 1, 2, 2, 2, 2, 2]);
+        assert!(matches!(view.numbers(1), Numbers::F32([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])));
+        assert_eq!(view.row(1, 1), bytemuck::bytes_of(&[2.0_f32; 3]));
     }
 
     #[test]
     #[should_panic(expected = "rows 0..2 of 1 filled ones")]
     fn rows_that_are_not_sealed_cannot_be_seen() {
-        let mut writer = ObservationStore::new(3).take(4).unwrap();
+        let mut writer = store(3).take(4).unwrap();
         writer.seal(1);
         let _ = writer.view(0..2);
     }
@@ -261,14 +315,14 @@ mod tests {
     #[test]
     #[should_panic(expected = "2 rows asked for, 1 left")]
     fn sealed_rows_cannot_be_written() {
-        let mut writer = ObservationStore::new(3).take(4).unwrap();
+        let mut writer = store(3).take(4).unwrap();
         writer.seal(3);
-        writer.unfilled(2);
+        writer.unfilled(0, 2);
     }
 
     #[test]
     fn memory_comes_back_with_the_last_view_and_only_to_its_own_size() {
-        let store = ObservationStore::new(8);
+        let store = store(8);
         let idle = || store.idle.0.lock().unwrap().len();
         let mut writer = store.take(16).unwrap();
         writer.seal(16);
@@ -279,7 +333,7 @@ mod tests {
         let start = copy.buffer.start();
         drop(copy);
         assert_eq!(idle(), 1);
-        let other = store.take(15).unwrap();
+        let other = store.take(8).unwrap();
         assert_eq!(idle(), 1);
         let again = store.take(16).unwrap();
         assert_eq!((idle(), again.buffer.start()), (0, start));
@@ -292,19 +346,19 @@ mod tests {
 
     #[test]
     fn views_outlive_their_store() {
-        let store = ObservationStore::new(2);
+        let store = store(2);
         let mut writer = store.take(1).unwrap();
-        writer.unfilled(1).fill(7);
+        writer.unfilled(0, 1).fill(7);
         writer.seal(1);
         let view = writer.view(0..1);
         drop((store, writer));
-        assert_eq!(view.bytes(), [7, 7]);
+        assert_eq!(view.bytes(0), [7, 7]);
     }
 
     #[test]
     fn more_memory_than_there_is_is_an_error() {
         for rows in [usize::MAX, usize::MAX / 8, (isize::MAX / 8) as usize] {
-            let error = ObservationStore::new(8).take(rows).err().expect("refused");
+            let error = store(8).take(rows).err().expect("refused");
             assert!(error.to_string().starts_with("n_records must be so small"), "{error}");
         }
     }

@@ -10,6 +10,7 @@ mod error;
 pub mod gae;
 pub mod head;
 pub mod infer;
+pub mod observation;
 pub mod pool;
 mod ppo;
 mod rollout;

@@ -10,6 +10,7 @@ use crate::EngineError;
 use crate::buffer::{ObservationStore, ObservationView, ObservationWriter};
 use crate::head::Head;
 use crate::infer::{Infer, Inference};
+use crate::observation::ObservationArray;
 use crate::pool::{Pool, panic_message};
 use crate::ppo::ActionArray;
 use crate::shard::{Rules, Shard, owes_final_observation, shard_ranges};
@@ -55,11 +56,11 @@ pub(crate) struct Outside<'a> {
 pub(crate) struct Rollout {
     pool: Pool,
     pub shards: Vec<Shard>,
-    /// Where each shard's rows start in a group of observations, in bytes.
-    bounds: Vec<usize>,
+    /// For each part of the observation, where each shard's rows start in a group of them, in bytes.
+    bounds: Vec<Vec<usize>>,
     store: ObservationStore,
-    /// The observations that open the next window.
-    opening: Vec<u8>,
+    /// The observations that open the next window, part by part.
+    opening: Vec<ObservationArray>,
     n_games: usize,
     head: Head,
     inference: Inference,
@@ -82,9 +83,10 @@ impl Rollout {
     ) -> Result<Self, EngineError> {
         let rules = Arc::new(Rules::of(game.spec()));
         let ranges = shard_ranges(n_games, n_threads);
-        let row_bytes = game.spec().observation.size();
-        let bounds =
-            ranges.iter().map(|range| range.start).chain([n_games]).map(|row| row * row_bytes).collect();
+        let space = &game.spec().observation;
+        let store = ObservationStore::new(space);
+        let starts = || ranges.iter().map(|range| range.start).chain([n_games]);
+        let bounds = store.row_bytes().map(|bytes| starts().map(|row| row * bytes).collect()).collect();
         let shards = ranges
             .into_iter()
             .map(|rows| Shard::new(game, reward, seed, &rules, rows))
@@ -93,8 +95,8 @@ impl Rollout {
             pool: Pool::new(n_threads)?,
             shards,
             bounds,
-            store: ObservationStore::new(row_bytes),
-            opening: vec![0; n_games * row_bytes],
+            store,
+            opening: ObservationArray::zeros(space, n_games)?,
             n_games,
             head,
             inference: Inference::default(),
@@ -113,8 +115,11 @@ impl Rollout {
 
     /// Draws the observations that open the next window from the states of the games.
     pub fn draw_opening(&mut self) -> Result<(), EngineError> {
-        let draw = |_, shard: &mut Shard, out: &mut [u8]| shard.draw_all(out);
-        Ok(self.pool.for_each_with_output(&mut self.shards, &mut self.opening, &self.bounds, draw)?)
+        for (part, (opening, bounds)) in self.opening.iter_mut().zip(&self.bounds).enumerate() {
+            let draw = |_, shard: &mut Shard, out: &mut [u8]| shard.draw_all(part, out);
+            self.pool.for_each_with_output(&mut self.shards, opening.bytes_mut(), bounds, draw)?;
+        }
+        Ok(())
     }
 
     /// Makes the next `n_steps` records of every slot, or none.
@@ -161,7 +166,9 @@ impl Rollout {
         timing: &mut Timing,
     ) -> Result<(), EngineError> {
         let n_games = self.n_games;
-        window.observations.unfilled(n_games).copy_from_slice(&self.opening);
+        for (part, opening) in self.opening.iter_mut().enumerate() {
+            window.observations.unfilled(part, n_games).copy_from_slice(opening.bytes_mut());
+        }
         window.observations.seal(n_games);
         for step in 0..window.n_steps {
             if (outside.is_cancelled)() {
@@ -178,7 +185,9 @@ impl Rollout {
         let opening = window.observations.view(window.n_steps * n_games..(window.n_steps + 1) * n_games);
         self.ask(&opening, outside.infer, timing)?;
         window.last_values.extend_from_slice(&self.inference.values);
-        self.opening.copy_from_slice(opening.bytes());
+        for (part, kept) in self.opening.iter_mut().enumerate() {
+            kept.bytes_mut().copy_from_slice(opening.bytes(part));
+        }
         Ok(())
     }
 
@@ -216,18 +225,22 @@ impl Rollout {
         Ok(())
     }
 
-    /// Steps the games in parallel, each shard drawing its next observations in the same go.
+    /// Steps the games in parallel, each shard drawing the first part of its next observations in the same go.
     fn step(&mut self, window: &mut Window, step: usize, timing: &mut Timing) -> Result<(), EngineError> {
         let start = Instant::now();
         let actions = match &window.actions {
             ActionArray::Discrete(indices) => Actions::Discrete(&indices[step * self.n_games..]),
             ActionArray::Continuous { .. } => Actions::Continuous(&self.controls),
         };
-        let next = window.observations.unfilled(self.n_games);
-        self.pool.for_each_with_output(&mut self.shards, next, &self.bounds, |_, shard, out| {
-            shard.step(actions, step);
-            shard.draw(false, out);
-        })?;
+        for (part, bounds) in self.bounds.iter().enumerate() {
+            let next = window.observations.unfilled(part, self.n_games);
+            self.pool.for_each_with_output(&mut self.shards, next, bounds, |_, shard, out| {
+                if part == 0 {
+                    shard.step(actions, step);
+                }
+                shard.draw(part, false, out);
+            })?;
+        }
         for outcome in self.shards.iter().flat_map(|shard| &shard.outcomes) {
             window.rewards.push(outcome.reward);
             window.terminated.push(outcome.terminated.is_some());
@@ -251,17 +264,25 @@ impl Rollout {
         }
         let start = Instant::now();
         let mut finals = self.store.take_once(cut_off)?;
-        let row_bytes = self.store.row_bytes();
-        let mut bounds = vec![0];
-        for shard in &self.shards {
-            bounds.push(bounds[bounds.len() - 1] + shard.cut_off() * row_bytes);
+        for (part, row_bytes) in self.store.row_bytes().enumerate() {
+            let mut bounds = vec![0];
+            for shard in &self.shards {
+                bounds.push(bounds[bounds.len() - 1] + shard.cut_off() * row_bytes);
+            }
+            let draw_final = |_, shard: &mut Shard, out: &mut [u8]| shard.draw_final(part, out);
+            let out = finals.unfilled(part, cut_off);
+            self.pool.for_each_with_output(&mut self.shards, out, &bounds, draw_final)?;
         }
-        let draw_final = |_, shard: &mut Shard, out: &mut [u8]| shard.draw_final_and_reset(out);
-        self.pool.for_each_with_output(&mut self.shards, finals.unfilled(cut_off), &bounds, draw_final)?;
         finals.seal(cut_off);
-        let draw_next = |_, shard: &mut Shard, out: &mut [u8]| shard.draw(true, out);
-        let next = window.observations.unfilled(self.n_games);
-        self.pool.for_each_with_output(&mut self.shards, next, &self.bounds, draw_next)?;
+        for (part, bounds) in self.bounds.iter().enumerate() {
+            let next = window.observations.unfilled(part, self.n_games);
+            self.pool.for_each_with_output(&mut self.shards, next, bounds, |_, shard, out| {
+                if part == 0 {
+                    shard.reset_cut_off();
+                }
+                shard.draw(part, true, out);
+            })?;
+        }
         timing.parallel += start.elapsed();
 
         self.ask(&finals.view(0..cut_off), infer, timing)?;

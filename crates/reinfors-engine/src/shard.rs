@@ -4,7 +4,7 @@ use crate::EngineError;
 use crate::slot::Slot;
 use crate::telemetry::Episode;
 use reinfors_core::rng::Seed;
-use reinfors_core::{Actions, AnyBatch, ConfiguredGame, GameSpec, Outcome};
+use reinfors_core::{Actions, AnyBatch, ConfiguredGame, GameSpec, ObservationPart, Outcome};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,7 +31,8 @@ pub fn shard_ranges(rows: usize, n_threads: usize) -> Vec<Range<usize>> {
 pub(crate) struct Rules {
     end_reasons: &'static [&'static str],
     reset_flags: Vec<bool>,
-    observation_bytes: usize,
+    /// Bytes of each part of an observation.
+    observation_bytes: Vec<usize>,
     action_dimensions: usize,
 }
 
@@ -40,7 +41,7 @@ impl Rules {
         Self {
             end_reasons: spec.end_reasons,
             reset_flags: spec.default_flags(),
-            observation_bytes: spec.observation.size(),
+            observation_bytes: spec.observation.parts.iter().map(ObservationPart::size).collect(),
             action_dimensions: spec.action.dimensions(),
         }
     }
@@ -159,42 +160,47 @@ impl Shard {
         self.outcomes.iter().filter(|outcome| owes_final_observation(outcome)).count()
     }
 
-    /// Draws the final observations of the rows that were cut off, one behind the other, and resets those rows.
-    pub fn draw_final_and_reset(&mut self, out: &mut [u8]) {
-        let mut parts = out.chunks_exact_mut(self.rules.observation_bytes);
-        for row in 0..self.slots.len() {
-            if owes_final_observation(&self.outcomes[row]) {
-                let part = parts.next().expect("one part per row cut off");
-                let start = Instant::now();
-                self.batch.observe(row..row + 1, part);
-                let drawn = Instant::now();
-                self.reset(row);
-                self.render_time += drawn - start;
-                self.step_time += drawn.elapsed();
-            }
+    /// Draws a part of the final observations of the rows that were cut off, one behind the other.
+    pub fn draw_final(&mut self, part: usize, out: &mut [u8]) {
+        let start = Instant::now();
+        let rows = (0..self.slots.len()).filter(|&row| owes_final_observation(&self.outcomes[row]));
+        for (row, out) in rows.zip(out.chunks_exact_mut(self.rules.observation_bytes[part])) {
+            self.batch.observe(part, row..row + 1, out);
         }
+        self.render_time += start.elapsed();
     }
 
-    /// Draws the rows that were cut off (`true`) or the others (`false`) into their places in `out`, which holds all
-    /// rows of the shard.
-    pub fn draw(&mut self, cut_off: bool, out: &mut [u8]) {
+    /// Starts the next episodes of the rows that were cut off.
+    pub fn reset_cut_off(&mut self) {
         let start = Instant::now();
-        let bytes = self.rules.observation_bytes;
+        for row in 0..self.slots.len() {
+            if owes_final_observation(&self.outcomes[row]) {
+                self.reset(row);
+            }
+        }
+        self.step_time += start.elapsed();
+    }
+
+    /// Draws a part of the rows that were cut off (`true`) or of the others (`false`) into their places in `out`, which
+    /// holds all rows of the shard.
+    pub fn draw(&mut self, part: usize, cut_off: bool, out: &mut [u8]) {
+        let start = Instant::now();
+        let bytes = self.rules.observation_bytes[part];
         let mut first = 0;
         let runs = self.outcomes.chunk_by(|a, b| owes_final_observation(a) == owes_final_observation(b));
         for run in runs {
             let rows = first..first + run.len();
             first = rows.end;
             if owes_final_observation(&run[0]) == cut_off {
-                self.batch.observe(rows.clone(), &mut out[rows.start * bytes..rows.end * bytes]);
+                self.batch.observe(part, rows.clone(), &mut out[rows.start * bytes..rows.end * bytes]);
             }
         }
         self.render_time += start.elapsed();
     }
 
-    /// Draws all rows.
-    pub fn draw_all(&mut self, out: &mut [u8]) {
-        self.batch.observe(0..self.slots.len(), out);
+    /// Draws a part of all rows.
+    pub fn draw_all(&mut self, part: usize, out: &mut [u8]) {
+        self.batch.observe(part, 0..self.slots.len(), out);
     }
 }
 

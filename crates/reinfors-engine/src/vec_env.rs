@@ -5,9 +5,12 @@
 
 use crate::EngineError;
 use crate::config::{check_rows, thread_count};
+use crate::observation::ObservationArray;
 use crate::pool::Pool;
 use reinfors_core::rng::Seed;
-use reinfors_core::{Actions, AnyBatch, ConfiguredGame, Inspected, Outcome, Picture, decode, encode};
+use reinfors_core::{
+    Actions, AnyBatch, ConfiguredGame, Inspected, ObservationSpace, Outcome, Picture, decode, encode,
+};
 use std::ops::Range;
 
 /// What happens to an environment whose episode is over: the three modes of Gymnasium's vector environments.
@@ -44,7 +47,7 @@ pub struct VecStep {
     /// What the game reports.
     pub infos: Vec<InfoColumn>,
     /// Index and last observation of the environments that [`Autoreset::SameStep`] reset.
-    pub finals: Vec<(usize, Vec<u8>)>,
+    pub finals: Vec<(usize, Vec<ObservationArray>)>,
     /// What the game reported of those before their reset.
     pub final_infos: Vec<InfoColumn>,
 }
@@ -71,6 +74,15 @@ struct Row {
 struct Shard {
     batch: Box<dyn AnyBatch>,
     rows: Range<usize>,
+}
+
+impl Shard {
+    /// Draws all rows, part by part.
+    fn observe(&mut self, parts: &mut [&mut [u8]]) {
+        for (part, out) in parts.iter_mut().enumerate() {
+            self.batch.observe(part, 0..self.rows.len(), out);
+        }
+    }
 }
 
 /// An environment as [`VecEnv::save`] writes it.
@@ -120,10 +132,12 @@ impl VecEnv {
         self.shards.len()
     }
 
-    /// Bytes of all observations together.
-    #[must_use]
-    pub fn observations_size(&self) -> usize {
-        self.n_envs() * self.game.spec().observation.size()
+    /// Memory for all observations: an array for each part.
+    ///
+    /// # Errors
+    /// [`EngineError::Setting`] when the memory cannot be had.
+    pub fn blank_observations(&self) -> Result<Vec<ObservationArray>, EngineError> {
+        ObservationArray::zeros(&self.game.spec().observation, self.n_envs())
     }
 
     /// The seed each environment's random stream began with; `None` before its first reset.
@@ -143,7 +157,7 @@ impl VecEnv {
         seeds: &[Option<Seed>],
         flags: &[bool],
         mask: Option<&[bool]>,
-        observations: &mut [u8],
+        observations: &mut [ObservationArray],
     ) -> Result<Vec<InfoColumn>, EngineError> {
         self.check_reset(seeds, mask)?;
         let is_chosen = |env: usize| mask.is_none_or(|mask| mask[env]);
@@ -156,13 +170,12 @@ impl VecEnv {
             }
             row.is_over = false;
         }
-        let size = self.game.spec().observation.size();
-        let mut jobs = split(&mut self.shards, observations, size);
+        let mut jobs = split(&mut self.shards, observations, &self.game.spec().observation);
         self.pool.for_each(&mut jobs, |_, (shard, out)| {
             for (row, env) in shard.rows.clone().enumerate().filter(|&(_, env)| is_chosen(env)) {
                 shard.batch.reset(row, new_seeds[env].as_ref(), flags);
             }
-            shard.batch.observe(0..shard.rows.len(), out);
+            shard.observe(out);
         })?;
         Ok(self.infos(is_chosen))
     }
@@ -194,16 +207,20 @@ impl VecEnv {
     /// # Errors
     /// Actions outside the action space (named by [`reinfors_core::ActionSpace::check`]) or an environment that was
     /// never reset; no environment has moved then.
-    pub fn step(&mut self, actions: Actions<'_>, observations: &mut [u8]) -> Result<VecStep, EngineError> {
+    pub fn step(
+        &mut self,
+        actions: Actions<'_>,
+        observations: &mut [ObservationArray],
+    ) -> Result<VecStep, EngineError> {
         let spec = self.game.spec();
         spec.action.check(actions, self.n_envs())?;
         if let Some(env) = self.rows.iter().position(|row| row.seed.is_none()) {
             return Err(EngineError::NotReset { env });
         }
         let flags = spec.default_flags();
-        let (size, dimensions) = (spec.observation.size(), spec.action.dimensions());
+        let dimensions = spec.action.dimensions();
         let (autoreset, rows) = (self.autoreset, &self.rows);
-        let mut jobs: Vec<StepJob<'_>> = split(&mut self.shards, observations, size)
+        let mut jobs: Vec<StepJob<'_>> = split(&mut self.shards, observations, &spec.observation)
             .into_iter()
             .map(|(shard, observations)| StepJob {
                 actions: slice_of(actions, shard.rows.clone(), dimensions),
@@ -215,7 +232,7 @@ impl VecEnv {
                 final_infos: Vec::new(),
             })
             .collect();
-        self.pool.for_each(&mut jobs, |_, job| job.run(autoreset, &flags, size))?;
+        self.pool.for_each(&mut jobs, |_, job| job.run(autoreset, &flags, &spec.observation))?;
         let mut step = VecStep::default();
         let mut final_infos = Vec::new();
         for job in jobs {
@@ -239,12 +256,12 @@ impl VecEnv {
     ///
     /// # Errors
     /// An environment that was never reset.
-    pub fn observe(&mut self, observations: &mut [u8]) -> Result<(), EngineError> {
+    pub fn observe(&mut self, observations: &mut [ObservationArray]) -> Result<(), EngineError> {
         if let Some(env) = self.rows.iter().position(|row| row.seed.is_none()) {
             return Err(EngineError::NotReset { env });
         }
-        let mut jobs = split(&mut self.shards, observations, self.game.spec().observation.size());
-        self.pool.for_each(&mut jobs, |_, (shard, out)| shard.batch.observe(0..shard.rows.len(), out))?;
+        let mut jobs = split(&mut self.shards, observations, &self.game.spec().observation);
+        self.pool.for_each(&mut jobs, |_, (shard, out)| shard.observe(out))?;
         Ok(())
     }
 
@@ -320,14 +337,14 @@ struct StepJob<'a> {
     shard: &'a mut Shard,
     actions: Actions<'a>,
     was_over: Vec<bool>,
-    observations: &'a mut [u8],
+    observations: Vec<&'a mut [u8]>,
     outcomes: Vec<Outcome>,
-    finals: Vec<(usize, Vec<u8>)>,
+    finals: Vec<(usize, Vec<ObservationArray>)>,
     final_infos: Vec<(usize, Vec<(&'static str, bool)>)>,
 }
 
 impl StepJob<'_> {
-    fn run(&mut self, autoreset: Autoreset, flags: &[bool], size: usize) {
+    fn run(&mut self, autoreset: Autoreset, flags: &[bool], space: &ObservationSpace) {
         let Shard { batch, rows } = &mut *self.shard;
         self.outcomes = vec![Outcome::default(); rows.len()];
         if autoreset == Autoreset::NextStep && self.was_over.contains(&true) {
@@ -339,16 +356,28 @@ impl StepJob<'_> {
         } else {
             batch.step(self.actions, None, &mut self.outcomes);
         }
-        batch.observe(0..rows.len(), self.observations);
+        self.shard.observe(&mut self.observations);
         if autoreset == Autoreset::SameStep {
-            for row in (0..rows.len()).filter(|&row| self.outcomes[row].is_end()) {
-                let observation = &mut self.observations[row * size..][..size];
-                self.finals.push((rows.start + row, observation.to_vec()));
-                self.final_infos.push((rows.start + row, batch.info(row)));
-                batch.reset(row, None, flags);
-                batch.observe(row..row + 1, observation);
+            for row in 0..self.outcomes.len() {
+                if self.outcomes[row].is_end() {
+                    self.hand_out_and_reset(row, flags, space);
+                }
             }
         }
+    }
+
+    /// Moves what was last seen of a row to the finals, and shows the start of its next episode instead.
+    fn hand_out_and_reset(&mut self, row: usize, flags: &[bool], space: &ObservationSpace) {
+        let Shard { batch, rows } = &mut *self.shard;
+        self.final_infos.push((rows.start + row, batch.info(row)));
+        batch.reset(row, None, flags);
+        let mut last = Vec::with_capacity(space.parts.len());
+        for (number, (part, all)) in space.parts.iter().zip(&mut self.observations).enumerate() {
+            let observation = &mut all[row * part.size()..][..part.size()];
+            last.push(ObservationArray::from_bytes(part.element, observation));
+            batch.observe(number, row..row + 1, observation);
+        }
+        self.finals.push((rows.start + row, last));
     }
 }
 
@@ -357,19 +386,22 @@ fn wrong_length(name: &'static str, given: usize, n_envs: usize) -> EngineError 
     EngineError::Setting { name, allowed, given: format!("{given} of them") }
 }
 
-/// Each shard with its part of the observations.
+/// Each shard with its rows of each part of the observations.
 fn split<'a>(
     shards: &'a mut [Shard],
-    mut observations: &'a mut [u8],
-    size: usize,
-) -> Vec<(&'a mut Shard, &'a mut [u8])> {
-    let mut parts = Vec::with_capacity(shards.len());
-    for shard in shards {
-        let (part, rest) = observations.split_at_mut(shard.rows.len() * size);
-        parts.push((shard, part));
-        observations = rest;
-    }
-    parts
+    observations: &'a mut [ObservationArray],
+    space: &ObservationSpace,
+) -> Vec<(&'a mut Shard, Vec<&'a mut [u8]>)> {
+    let mut left: Vec<&mut [u8]> = observations.iter_mut().map(ObservationArray::bytes_mut).collect();
+    let rows_of = |shard: &'a mut Shard| {
+        let n_rows = shard.rows.len();
+        let rows = left.iter_mut().zip(&space.parts).map(|(left, part)| {
+            left.split_off_mut(..n_rows * part.size()).expect("observations of all environments")
+        });
+        let rows = rows.collect();
+        (shard, rows)
+    };
+    shards.iter_mut().map(rows_of).collect()
 }
 
 /// The actions of some environments.

@@ -12,8 +12,9 @@ use numpy::{
 };
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
-use reinfors_core::{ActionSpace, Actions};
+use pyo3::types::{PyDict, PyList, PyTuple};
+use reinfors_core::{ActionSpace, Actions, ObservationPart, ObservationSpace};
+use reinfors_engine::observation::{Numbers, ObservationArray};
 use reinfors_engine::{Infer, InferError, Inference, ObservationView};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,21 +25,73 @@ struct LentObservations {
     view: ObservationView,
 }
 
-/// Observations as a read-only `uint8` array `(rows, *shape)` over the engine's own memory.
+/// What `make` makes of the only part of an observation, or a dictionary of what it makes of each.
+pub(crate) fn by_part<'py>(
+    py: Python<'py>,
+    space: &ObservationSpace,
+    mut make: impl FnMut(usize, &ObservationPart) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if let [part] = &space.parts[..] {
+        return make(0, part);
+    }
+    let dict = PyDict::new(py);
+    for (number, part) in space.parts.iter().enumerate() {
+        dict.set_item(part.name, make(number, part)?)?;
+    }
+    Ok(dict.into_any())
+}
+
+/// Observations as read-only arrays `(rows, *shape)` over the engine's own memory, by part.
 pub(crate) fn lend<'py>(
     py: Python<'py>,
     view: &ObservationView,
-    shape: &[usize],
+    space: &ObservationSpace,
 ) -> PyResult<Bound<'py, PyAny>> {
     let owner = Bound::new(py, LentObservations { view: view.clone() })?;
-    let dims: Vec<usize> = std::iter::once(view.rows()).chain(shape.iter().copied()).collect();
-    let array = ArrayView::from_shape(IxDyn(&dims), owner.get().view.bytes())
+    by_part(py, space, |number, part| {
+        let dims = with_rows(view.rows(), &part.shape);
+        match owner.get().view.numbers(number) {
+            Numbers::U8(numbers) => lend_numbers(&owner, numbers, &dims),
+            Numbers::F32(numbers) => lend_numbers(&owner, numbers, &dims),
+        }
+    })
+}
+
+/// Numbers of the view that `owner` keeps, as a read-only array.
+fn lend_numbers<'py, T: Element>(
+    owner: &Bound<'py, LentObservations>,
+    numbers: &[T],
+    dims: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
+    let array = ArrayView::from_shape(IxDyn(dims), numbers)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
     // SAFETY: the view's bytes stay where they are and unchanged for as long as `owner` lives, and `owner` is the
     // array's base object.
     let lent = unsafe { PyArrayDyn::borrow_from_array(&array, owner.clone().into_any()) };
     lent.readwrite().make_nonwriteable();
     Ok(lent.into_any())
+}
+
+/// Observations that are the caller's, by part: arrays `(rows, *shape)`, or `shape` without rows.
+pub(crate) fn hand_over_observations<'py>(
+    py: Python<'py>,
+    observations: Vec<ObservationArray>,
+    space: &ObservationSpace,
+    rows: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut observations = observations.into_iter();
+    by_part(py, space, |_, part| {
+        let dims = rows.map_or_else(|| part.shape.clone(), |rows| with_rows(rows, &part.shape));
+        match observations.next() {
+            Some(ObservationArray::U8(numbers)) => hand_over(py, numbers, &dims),
+            Some(ObservationArray::F32(numbers)) => hand_over(py, numbers, &dims),
+            None => Ok(py.None().into_bound(py)),
+        }
+    })
+}
+
+fn with_rows(rows: usize, shape: &[usize]) -> Vec<usize> {
+    std::iter::once(rows).chain(shape.iter().copied()).collect()
 }
 
 /// A list of numbers as an array of this shape, without a copy.
@@ -53,7 +106,7 @@ pub(crate) fn hand_over<'py, T: Element>(
 /// Asks a Python callable; the only place where a native thread takes the interpreter.
 pub(crate) struct PythonInfer {
     callable: Py<PyAny>,
-    shape: Vec<usize>,
+    space: ObservationSpace,
     /// What `_thread.get_ident()` says where it is asked; 0 before.
     pub(crate) thread: Arc<AtomicU64>,
 }
@@ -71,11 +124,11 @@ impl Infer for PythonInfer {
 }
 
 impl PythonInfer {
-    pub(crate) fn new(callable: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Self> {
+    pub(crate) fn new(callable: &Bound<'_, PyAny>, space: &ObservationSpace) -> PyResult<Self> {
         if !callable.is_callable() {
             return Err(wrong_type("infer", "callable: infer(obs) -> (params, values)", callable));
         }
-        Ok(Self { callable: callable.clone().unbind(), shape: shape.to_vec(), thread: Arc::default() })
+        Ok(Self { callable: callable.clone().unbind(), space: space.clone(), thread: Arc::default() })
     }
 
     fn ask(&self, py: Python<'_>, obs: &ObservationView, out: &mut Inference) -> PyResult<()> {
@@ -85,7 +138,7 @@ impl PythonInfer {
             let thread = py.import("_thread")?.call_method0("get_ident")?.extract()?;
             self.thread.store(thread, Ordering::Relaxed);
         }
-        let answer = self.callable.bind(py).call1((lend(py, obs, &self.shape)?,))?;
+        let answer = self.callable.bind(py).call1((lend(py, obs, &self.space)?,))?;
         let is_pair = answer.is_instance_of::<PyTuple>() || answer.is_instance_of::<PyList>();
         if !is_pair || answer.len()? != 2 {
             return Err(wrong_type("what infer returns", "a pair (params, values)", &answer));

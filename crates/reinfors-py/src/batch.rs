@@ -5,6 +5,7 @@ use crate::arrays::{hand_over, lend};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
+use reinfors_core::ObservationSpace;
 use reinfors_engine::{ActionArray, PpoBatch, Telemetry};
 
 /// Fields with one row per record.
@@ -65,15 +66,19 @@ pub(crate) struct PyPpoBatch {
     n_steps: usize,
 }
 
-/// A native batch as Python's, its observations of this shape.
-pub(crate) fn to_python(py: Python<'_>, batch: PpoBatch, shape: &[usize]) -> PyResult<Py<PyPpoBatch>> {
+/// A native batch as Python's, its observations of this space.
+pub(crate) fn to_python(
+    py: Python<'_>,
+    batch: PpoBatch,
+    space: &ObservationSpace,
+) -> PyResult<Py<PyPpoBatch>> {
     let len = batch.len();
     let actions = match batch.actions {
         ActionArray::Discrete(indices) => PyArray1::from_vec(py, indices).into_any(),
         ActionArray::Continuous { dimensions, values } => hand_over(py, values, &[len, dimensions])?,
     };
     let fields = [
-        lend(py, &batch.obs, shape)?,
+        lend(py, &batch.obs, space)?,
         actions,
         PyArray1::from_vec(py, batch.behavior_log_probs).into_any(),
         PyArray1::from_vec(py, batch.values).into_any(),
@@ -88,7 +93,7 @@ pub(crate) fn to_python(py: Python<'_>, batch: PpoBatch, shape: &[usize]) -> PyR
     ];
     let records = PyPpoRecords { fields: fields.map(Bound::unbind), len };
     let rest = PyPpoBatch {
-        last_obs: lend(py, &batch.last_obs, shape)?.unbind(),
+        last_obs: lend(py, &batch.last_obs, space)?.unbind(),
         last_values: PyArray1::from_vec(py, batch.last_values).into_any().unbind(),
         telemetry: telemetry(py, &batch.telemetry)?.unbind(),
         n_games: batch.n_games,
@@ -104,12 +109,13 @@ impl PyPpoBatch {
         if !FIELDS.contains(&text("name", name)?.as_str()) {
             return Err(wrong_value("name", &format!("one of {}", FIELDS.join(", ")), name));
         }
-        let array = slf.getattr(name.cast()?)?;
-        let shape: Vec<usize> = array.getattr("shape")?.extract()?;
         let batch = slf.get();
-        let dims: Vec<usize> =
-            [batch.n_steps, batch.n_games].into_iter().chain(shape.into_iter().skip(1)).collect();
-        array.call_method1("reshape", (PyTuple::new(slf.py(), dims)?,))
+        each_part(&slf.getattr(name.cast()?)?, |array| {
+            let shape: Vec<usize> = array.getattr("shape")?.extract()?;
+            let dims: Vec<usize> =
+                [batch.n_steps, batch.n_games].into_iter().chain(shape.into_iter().skip(1)).collect();
+            array.call_method1("reshape", (PyTuple::new(slf.py(), dims)?,))
+        })
     }
 
     #[pyo3(signature = (size, seed=None))]
@@ -137,6 +143,19 @@ impl PyPpoBatch {
     }
 }
 
+/// What `f` makes of a field, or of each part of one that is a dictionary.
+fn each_part<'py>(
+    field: &Bound<'py, PyAny>,
+    f: impl Fn(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Ok(parts) = field.cast::<PyDict>() else { return f(field) };
+    let made = PyDict::new(field.py());
+    for (name, part) in parts {
+        made.set_item(name, f(&part)?)?;
+    }
+    Ok(made.into_any())
+}
+
 /// Every record once, in random order, some at a time.
 #[pyclass(name = "Minibatches", module = "reinfors._reinfors")]
 pub(crate) struct PyMinibatches {
@@ -160,7 +179,10 @@ impl PyMinibatches {
         let end = self.at.saturating_add(self.size).min(records.len);
         let rows =
             self.order.bind(py).get_item(pyo3::types::PySlice::new(py, self.at as isize, end as isize, 1))?;
-        let taken = records.fields.iter().map(|field| Ok(field.bind(py).get_item(&rows)?.unbind()));
+        let taken = records.fields.iter().map(|field| {
+            let taken = each_part(field.bind(py), |array| array.get_item(&rows))?;
+            Ok(taken.unbind())
+        });
         let fields: Vec<Py<PyAny>> = taken.collect::<PyResult<_>>()?;
         let len = end - self.at;
         self.at = end;

@@ -7,10 +7,11 @@ use crate::arguments::{
 use crate::arrays::PythonInfer;
 use crate::batch::{PyPpoBatch, to_python};
 use crate::error::OrRaise;
-use crate::game::PyGame;
+use crate::game::{PyGame, obs_shape};
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use reinfors_core::ObservationSpace;
 use reinfors_engine::config::MAX_GAMES;
 use reinfors_engine::{CollectStream, Engine, EngineConfig, EngineError};
 use reinfors_games::registry;
@@ -75,8 +76,8 @@ impl PyEngine {
     }
 
     #[getter]
-    fn obs_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.shape())
+    fn obs_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        obs_shape(py, self.space())
     }
 
     #[getter]
@@ -94,7 +95,7 @@ impl PyEngine {
         let mut infer = self.infer(infer)?;
         self.wait_until_free(py)?;
         let batch = py.detach(|| self.engine.collect(n_records, &mut infer)).or_raise()?;
-        to_python(py, batch, self.shape())
+        to_python(py, batch, self.space())
     }
 
     #[pyo3(signature = (collect_size, infer, depth=None), text_signature = "($self, collect_size, infer, depth=1)")]
@@ -154,11 +155,11 @@ impl PyEngine {
 
 impl PyEngine {
     fn infer(&self, callable: &Bound<'_, PyAny>) -> PyResult<PythonInfer> {
-        PythonInfer::new(callable, self.shape())
+        PythonInfer::new(callable, self.space())
     }
 
-    fn shape(&self) -> &[usize] {
-        &self.engine.spec().observation.shape
+    fn space(&self) -> &ObservationSpace {
+        &self.engine.spec().observation
     }
 
     /// Waits for a stream that was let go and is still inside `infer`, which needs the interpreter to end.
@@ -200,7 +201,7 @@ impl PyCollectStream {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyPpoBatch>> {
         let batch = until_done(py, || self.stream.next_timeout(POLL).transpose())?;
-        to_python(py, batch, self.engine.get().shape())
+        to_python(py, batch, self.engine.get().space())
     }
 
     fn pending(&self) -> PyResult<usize> {
@@ -209,7 +210,7 @@ impl PyCollectStream {
 
     fn pause<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let batches = until_done(py, || self.stream.pause_timeout(POLL).transpose())?;
-        let batches = batches.into_iter().map(|batch| to_python(py, batch, self.engine.get().shape()));
+        let batches = batches.into_iter().map(|batch| to_python(py, batch, self.engine.get().space()));
         PyList::new(py, batches.collect::<PyResult<Vec<_>>>()?)
     }
 

@@ -1,12 +1,13 @@
 //! `Game`: a registered game with its options settled, and what the registry says of each game.
 
 use crate::arguments::{options, shown, text, wrong_type, wrong_value};
+use crate::arrays::by_part;
 use crate::error::OrRaise;
 use numpy::PyArray1;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use reinfors_core::{ActionSpace, ConfiguredGame, GameSpec, OptionValue};
+use reinfors_core::{ActionSpace, ConfiguredGame, GameSpec, ObservationSpace, OptionSpec, OptionValue};
 use reinfors_games::registry;
 
 /// A registered game with its options settled.
@@ -47,10 +48,25 @@ impl PyGame {
         Ok(dict)
     }
 
-    /// Shape of one observation.
+    /// Shape of one observation, by part where there are several.
     #[getter]
-    fn obs_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.game.spec().observation.shape)
+    fn obs_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        obs_shape(py, &self.game.spec().observation)
+    }
+
+    /// Type of the numbers of an observation, by part where there are several.
+    #[getter]
+    fn obs_dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let dtype = py.import("numpy")?.getattr("dtype")?;
+        by_part(py, &self.game.spec().observation, |_, part| dtype.call1((part.element.name(),)))
+    }
+
+    /// What each number of the state vector is, or `None` where none is observed.
+    #[getter]
+    fn state_names(&self) -> Option<Vec<&'static str>> {
+        let parts = &self.game.spec().observation.parts;
+        let entries = parts.iter().map(|part| part.entries).find(|entries| !entries.is_empty())?;
+        Some(entries.iter().map(|entry| entry.name).collect())
     }
 
     /// Number of actions, or `None` where actions are vectors.
@@ -99,10 +115,10 @@ impl PyGame {
         Ok(dict)
     }
 
-    /// Steps after which an episode is cut off, or `None`.
+    /// Steps of the simulator after which an episode is cut off, or `None`.
     #[getter]
     fn max_steps(&self) -> Option<u32> {
-        self.game.spec().max_steps
+        self.game.spec().pacing.max_steps.map(Into::into)
     }
 
     /// How an episode can terminate.
@@ -170,7 +186,7 @@ pub(crate) fn describe<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResu
     for option in (game.options)() {
         let row = PyDict::new(py);
         row.set_item("name", option.name)?;
-        row.set_item("default", option_to_python(py, &option.default)?)?;
+        row.set_item("default", default_to_python(py, &option)?)?;
         row.set_item("annotation", option.annotation)?;
         row.set_item("allowed", option.allowed)?;
         row.set_item("doc", option.doc)?;
@@ -192,6 +208,13 @@ pub(crate) fn describe<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResu
         row.set_item("doc", flag.doc)?;
         flags.append(row)?;
     }
+    let state = PyList::empty(py);
+    for entry in game.state {
+        let row = PyDict::new(py);
+        row.set_item("name", entry.name)?;
+        row.set_item("doc", entry.doc)?;
+        state.append(row)?;
+    }
     let description = PyDict::new(py);
     description.set_item("id", game.id)?;
     description.set_item("name", game.name)?;
@@ -200,7 +223,22 @@ pub(crate) fn describe<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResu
     description.set_item("reward", reward)?;
     description.set_item("end_reasons", game.end_reasons.to_vec())?;
     description.set_item("reset_flags", flags)?;
+    description.set_item("state", state)?;
     Ok(description)
+}
+
+/// Shapes by part.
+pub(crate) fn obs_shape<'py>(py: Python<'py>, space: &ObservationSpace) -> PyResult<Bound<'py, PyAny>> {
+    by_part(py, space, |_, part| Ok(PyTuple::new(py, &part.shape)?.into_any()))
+}
+
+/// The default of an option as its annotation has it: a tuple where that says so.
+fn default_to_python<'py>(py: Python<'py>, option: &OptionSpec) -> PyResult<Bound<'py, PyAny>> {
+    let default = option_to_python(py, &option.default)?;
+    match default.cast::<PyList>() {
+        Ok(list) if option.annotation.starts_with("tuple") => Ok(list.to_tuple().into_any()),
+        _ => Ok(default),
+    }
 }
 
 /// The value of an option in Python.

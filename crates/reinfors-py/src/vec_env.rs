@@ -3,7 +3,7 @@
 use crate::arguments::{
     count, optional_count, reward_weights, seed, seed_to_python, wrong_type, wrong_value,
 };
-use crate::arrays::{ActionBuffer, hand_over};
+use crate::arrays::{ActionBuffer, hand_over, hand_over_observations};
 use crate::error::{OrRaise, runtime_error};
 use crate::game::{PyGame, reset_options};
 use numpy::PyArray1;
@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 use reinfors_core::ConfiguredGame;
 use reinfors_core::rng::Seed;
 use reinfors_engine::config::{MAX_GAMES, fresh_seed};
+use reinfors_engine::observation::ObservationArray;
 use reinfors_engine::vec_env::{Autoreset, InfoColumn, VecEnv, consecutive_seeds};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
@@ -102,7 +103,7 @@ impl PyVecEnv {
         let env = open_mut(&mut guard)?;
         let (observations, infos) = py
             .detach(|| {
-                let mut observations = vec![0; env.observations_size()];
+                let mut observations = env.blank_observations()?;
                 env.reset(&seeds, &flags, mask.as_deref(), &mut observations)
                     .map(|infos| (observations, infos))
             })
@@ -117,7 +118,7 @@ impl PyVecEnv {
         let env = open_mut(&mut guard)?;
         let (observations, step) = py
             .detach(|| {
-                let mut observations = vec![0; env.observations_size()];
+                let mut observations = env.blank_observations()?;
                 env.step(actions.actions(), &mut observations).map(|step| (observations, step))
             })
             .or_raise()?;
@@ -128,8 +129,8 @@ impl PyVecEnv {
             let mut present = vec![false; self.n_envs];
             for (env, observation) in step.finals {
                 present[env] = true;
-                finals
-                    .set_item(env, hand_over(py, observation, &self.configured.spec().observation.shape)?)?;
+                let space = &self.configured.spec().observation;
+                finals.set_item(env, hand_over_observations(py, observation, space, None)?)?;
             }
             infos.set_item("final_obs", finals)?;
             infos.set_item("final_info", info_dict(py, step.final_infos)?)?;
@@ -149,7 +150,7 @@ impl PyVecEnv {
         let mut guard = self.lock()?;
         let env = open_mut(&mut guard)?;
         let observations = py.detach(|| {
-            let mut observations = vec![0; env.observations_size()];
+            let mut observations = env.blank_observations()?;
             env.observe(&mut observations).map(|()| observations)
         });
         self.observations(py, observations.or_raise()?)
@@ -234,10 +235,12 @@ impl PyVecEnv {
         count("i", i, 0..=self.n_envs as i64 - 1)
     }
 
-    fn observations<'py>(&self, py: Python<'py>, observations: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
-        let shape = &self.configured.spec().observation.shape;
-        let dims: Vec<usize> = std::iter::once(self.n_envs).chain(shape.iter().copied()).collect();
-        hand_over(py, observations, &dims)
+    fn observations<'py>(
+        &self,
+        py: Python<'py>,
+        observations: Vec<ObservationArray>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        hand_over_observations(py, observations, &self.configured.spec().observation, Some(self.n_envs))
     }
 
     /// One seed per environment: an integer `s` means `s + i`.

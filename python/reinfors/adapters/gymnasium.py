@@ -5,28 +5,31 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
 import numpy as np
 from gymnasium import logger, spaces
 from gymnasium.utils import seeding
-from numpy.typing import NDArray
 
 from reinfors import games
 from reinfors._reinfors import Game, VecEnv
 from reinfors.envs import PUBLIC_ENVS
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 NAMESPACE = "reinfors"
 
-Observation = NDArray[np.uint8]
+Observation = Any  # an array, or a dictionary of arrays by part, as the observation space says
 Action = Any  # an index or a vector, as the action space says
 
 
 class GymnasiumEnv(gymnasium.Env[Observation, Action]):
     """One environment of any game, as Gymnasium's own environments behave.
 
-    Observations are `uint8` of shape (height, width, channels), rewards Python floats, flags Python bools. Options of
+    Observations are `uint8` of shape (height, width, channels), or what the game's options make of them; several parts
+    are a dictionary in a `Dict` space. Rewards are Python floats, flags Python bools. Options of
     `reset` that the game does not know are ignored. Stepping on after the end goes on simulating. Copies and
     pickles continue exactly where the original stands. The environment holds nothing but memory: `close` has
     nothing to do.
@@ -47,7 +50,8 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
 
         Raises:
             TypeError: An option has the wrong type.
-            ValueError: There is no such game, option or render mode, or a value is not allowed.
+            ValueError: There is no such game, option or render mode, a value is not allowed, or pixels are to be
+                rendered that are not observed.
         """
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(
@@ -58,8 +62,10 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
         self.render_mode = render_mode
         self.metadata = {**self.metadata, "render_fps": render_fps}  # type: ignore[misc]
         self.game = games.make(game, **{"layout": "hwc", "max_steps": None, **options})
+        if render_mode == "state_pixels" and self.game.obs_dtype == np.float32:
+            raise ValueError("render_mode='state_pixels' needs observations with pixels, got a game that has none")
         self.action_space = _action_space(self.game)
-        self.observation_space = spaces.Box(0, 255, self.game.obs_shape, np.uint8)
+        self.observation_space = _observation_space(self.game.obs_shape, self.game.obs_dtype)
         self._env = VecEnv(self.game, 1, 1, autoreset="disabled")
         self._np_random, self._np_random_seed = seeding.np_random(self._env.seed)
 
@@ -73,7 +79,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
             options: Values of the game's reset flags; anything else is ignored, as in the reference.
 
         Returns:
-            The first observation, `uint8` (height, width, channels), and an empty `info`.
+            The first observation, and an empty `info`.
 
         Raises:
             gymnasium.error.Error: The seed is negative or no Python integer.
@@ -82,7 +88,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
         given = options if isinstance(options, dict) else {}
         flags = {name: bool(given[name]) for name in self.game.reset_flags if name in given}
         observations, infos = self._env.reset(seed=None if seed is None else [seed], options=flags)
-        return observations[0], _single(infos)
+        return _first(observations), _single(infos)
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Advances by one step.
@@ -100,7 +106,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
             RuntimeError: The environment was never reset.
         """
         observations, rewards, terminated, truncated, infos = self._env.step(_batch_of_one(action))
-        return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), _single(infos)
+        return _first(observations), float(rewards[0]), bool(terminated[0]), bool(truncated[0]), _single(infos)
 
     def render(self) -> NDArray[np.uint8] | None:
         """The picture that `render_mode` asks for.
@@ -117,9 +123,14 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
             )
             return None
         if self.render_mode == "state_pixels":
-            pixels: NDArray[np.uint8] = self._env.observe()[0]
-            return pixels
+            return self._pixels()
         return self._env.render(0)
+
+    def _pixels(self) -> NDArray[np.uint8]:
+        """What is observed in pixels."""
+        observation = _first(self._env.observe())
+        pixels: NDArray[np.uint8] = observation["pixels"] if isinstance(observation, dict) else observation
+        return pixels
 
     def inspect(self) -> dict[str, NDArray[np.float64]]:
         """Inner state by name, as `VecEnv.inspect` returns it."""
@@ -135,6 +146,21 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
         self._env = VecEnv(self.game, 1, 1, seed=seed, autoreset="disabled")
         if saved is not None:
             self._env.load(0, saved)
+
+
+def _observation_space(shape: Any, dtype: Any) -> spaces.Space[Any]:  # noqa: ANN401
+    """A `Box` of any number where the type is `float32`, of bytes where it is `uint8`; a `Dict` of them by part."""
+    if isinstance(shape, dict):
+        return spaces.Dict({part: _observation_space(shape[part], dtype[part]) for part in shape})
+    low, high = (-np.inf, np.inf) if dtype == np.float32 else (0, 255)
+    return spaces.Box(low, high, shape, dtype.type)
+
+
+def _first(observations: Any) -> Observation:  # noqa: ANN401
+    """The observation of the only environment, by part where there are several."""
+    if isinstance(observations, dict):
+        return {part: rows[0] for part, rows in observations.items()}
+    return observations[0]
 
 
 def _action_space(game: Game) -> spaces.Space[Any]:

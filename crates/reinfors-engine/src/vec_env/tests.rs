@@ -4,8 +4,9 @@ use super::*;
 use crate::error::EngineErrorKind;
 use reinfors_core::rng::Pcg64;
 use reinfors_core::{
-    Action, ActionSpace, Game, ObservationSpace, OptionValue, Options, ResetFlag, RewardKey, Step,
+    Action, ActionSpace, Game, ObservationPart, OptionValue, Options, Pacing, ResetFlag, RewardKey, Step,
 };
+use std::num::NonZeroU32;
 
 reinfors_core::options! {
     /// Options of the walk.
@@ -40,13 +41,13 @@ impl Game for Walk {
     }
     fn canvas(_: &WalkOptions) {}
     fn observation_space(_: &WalkOptions) -> ObservationSpace {
-        ObservationSpace { shape: vec![2] }
+        ObservationSpace::of(ObservationPart::pixels(vec![2], 0))
     }
     fn action_space(_: &WalkOptions) -> ActionSpace {
         ActionSpace::Discrete { names: (0..10).map(|stride| stride.to_string()).collect() }
     }
-    fn max_steps(_: &WalkOptions) -> Option<u32> {
-        Some(6)
+    fn pacing(_: &WalkOptions) -> Pacing {
+        Pacing { max_steps: NonZeroU32::new(6), ..Pacing::default() }
     }
     fn reset(&mut self, seed: Option<&Seed>, flags: &[bool]) {
         if let Some(seed) = seed {
@@ -59,7 +60,7 @@ impl Game for Walk {
         self.at = self.at.saturating_add((stride as f64 * self.stride) as u8);
         Step { reward: self.reward * f64::from(self.at), terminated: (self.at > 20).then_some(0) }
     }
-    fn observe(&self, (): &mut (), out: &mut [u8]) {
+    fn observe(&self, _: usize, (): &mut (), out: &mut [u8]) {
         out.copy_from_slice(&[self.at, !self.at]);
     }
     fn render(&self, (): &mut ()) -> Picture {
@@ -90,15 +91,21 @@ fn vec_env(n_envs: usize, n_threads: usize, autoreset: Autoreset) -> VecEnv {
 
 fn reset(env: &mut VecEnv, seeds: &[Option<u64>]) -> Vec<u8> {
     let seeds: Vec<Option<Seed>> = seeds.iter().map(|seed| seed.map(Seed::from)).collect();
-    let mut observations = vec![0; env.observations_size()];
+    let mut observations = env.blank_observations().unwrap();
     env.reset(&seeds, &[true], None, &mut observations).unwrap();
-    observations
+    bytes(&observations).to_vec()
 }
 
 fn step(env: &mut VecEnv, actions: &[i64]) -> (Vec<u8>, VecStep) {
-    let mut observations = vec![0; env.observations_size()];
+    let mut observations = env.blank_observations().unwrap();
     let step = env.step(Actions::Discrete(actions), &mut observations).unwrap();
-    (observations, step)
+    (bytes(&observations).to_vec(), step)
+}
+
+/// The only part there is.
+fn bytes(observations: &[ObservationArray]) -> &[u8] {
+    let [ObservationArray::U8(bytes)] = observations else { panic!("one part of bytes: {observations:?}") };
+    bytes
 }
 
 #[test]
@@ -153,7 +160,8 @@ fn same_step_shows_the_first_observation_and_hands_out_the_last() {
         (0..3).map(|_| step(&mut env, &[9, 0])).find(|(_, step)| step.terminated[0]).unwrap();
     assert!(observations[0] < 10);
     let [(0, last)] = &end.finals[..] else { panic!("one environment is over, got {:?}", end.finals) };
-    assert!(last[0] > 20 && end.rewards[0] == f64::from(last[0]));
+    let last = bytes(last)[0];
+    assert!(last > 20 && end.rewards[0] == f64::from(last));
     assert_eq!(
         end.final_infos,
         [InfoColumn { name: "far", values: vec![true, false], present: vec![true, false] }]
@@ -168,9 +176,9 @@ fn disabled_goes_on_until_a_mask_resets() {
     for at in 1..9 {
         assert_eq!(step(&mut env, &[0, 0]).1.truncated, [at >= 6; 2]);
     }
-    let mut observations = vec![0; env.observations_size()];
+    let mut observations = env.blank_observations().unwrap();
     env.reset(&[None, None], &[false], Some(&[true, false]), &mut observations).unwrap();
-    assert_eq!(observations[0], 0);
+    assert_eq!(bytes(&observations)[0], 0);
     assert_eq!(step(&mut env, &[0, 0]).1.truncated, [false, true]);
 }
 
@@ -206,7 +214,7 @@ fn a_loaded_environment_continues_exactly_a_pending_reset_included() {
 #[test]
 fn refusals_say_what_is_allowed_and_move_nothing() {
     let mut env = vec_env(2, 1, Autoreset::Disabled);
-    let mut observations = vec![0; env.observations_size()];
+    let mut observations = env.blank_observations().unwrap();
     let unready = env.step(Actions::Discrete(&[0, 0]), &mut observations).unwrap_err();
     assert_eq!(unready.kind(), EngineErrorKind::State);
     assert_eq!(unready.to_string(), "environment 0 was never reset: call reset() first");

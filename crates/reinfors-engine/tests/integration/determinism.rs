@@ -38,7 +38,7 @@ fn more_slots_do_not_change_the_first_ones() {
     let many = many.collect(40 * 7, &mut network(4)).unwrap();
     for row in 0..few.len() {
         let other = row / 5 * 40 + row % 5;
-        assert_eq!(few.obs.row(row), many.obs.row(other));
+        assert_eq!(few.obs.row(0, row), many.obs.row(0, other));
         assert_eq!(few.behavior_log_probs[row], many.behavior_log_probs[other]);
         assert_eq!(few.advantages[row], many.advantages[other]);
     }

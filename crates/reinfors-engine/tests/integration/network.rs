@@ -18,7 +18,7 @@ pub fn params(seen: Seen, n_params: usize) -> Vec<f64> {
 
 /// What a call answers.
 pub fn answer(obs: &ObservationView, n_params: usize, out: &mut Inference) {
-    let seen: Vec<Seen> = (0..obs.rows()).map(|row| Seen::of(obs.row(row))).collect();
+    let seen: Vec<Seen> = (0..obs.rows()).map(|row| Seen::of(obs.row(0, row))).collect();
     let params: Vec<f64> = seen.iter().flat_map(|seen| params(*seen, n_params)).collect();
     let values: Vec<f64> = seen.iter().map(|seen| value(*seen)).collect();
     out.set(&params, &values);
@@ -53,7 +53,7 @@ pub fn engine(head: HeadKind, n_threads: usize) -> Engine {
 
 /// Every byte of a batch that must not depend on threads, machine or streaming: all but times and lag.
 pub fn contents(batch: &PpoBatch) -> Vec<u8> {
-    let mut bytes = [batch.obs.bytes(), batch.last_obs.bytes()].concat();
+    let mut bytes = [batch.obs.bytes(0), batch.last_obs.bytes(0)].concat();
     match &batch.actions {
         ActionArray::Discrete(indices) => bytes.extend(indices.iter().flat_map(|index| index.to_le_bytes())),
         ActionArray::Continuous { values, .. } => {

@@ -12,7 +12,7 @@ use reinfors_engine::{
 };
 
 fn seen(batch: &PpoBatch, row: usize) -> Seen {
-    Seen::of(batch.obs.row(row))
+    Seen::of(batch.obs.row(0, row))
 }
 
 #[test]
@@ -70,8 +70,8 @@ fn each_episode_can_be_played_again_from_its_seed_and_its_clipped_actions() {
                     (episode, total) = (Some(next), 0.0);
                 }
                 let mut bytes = [0; Seen::BYTES];
-                world.observe(&mut (), &mut bytes);
-                assert_eq!(bytes, *batch.obs.row(row));
+                world.observe(0, &mut (), &mut bytes);
+                assert_eq!(bytes, *batch.obs.row(0, row));
                 let step = match &batch.actions {
                     ActionArray::Discrete(actions) => world.step(Action::Discrete(actions[row] as usize)),
                     ActionArray::Continuous { values, .. } => {
@@ -134,9 +134,9 @@ fn the_window_ends_with_the_observations_that_open_the_next_and_their_values() {
     let engine = engine(HeadKind::Categorical, 2);
     let batches = collect(&engine, 3);
     for pair in batches.windows(2) {
-        assert_eq!(pair[0].last_obs.bytes(), &pair[1].obs.bytes()[..5 * Seen::BYTES]);
+        assert_eq!(pair[0].last_obs.bytes(0), &pair[1].obs.bytes(0)[..5 * Seen::BYTES]);
         for slot in 0..5 {
-            assert_eq!(pair[0].last_values[slot], value(Seen::of(pair[0].last_obs.row(slot))) as f32);
+            assert_eq!(pair[0].last_values[slot], value(Seen::of(pair[0].last_obs.row(0, slot))) as f32);
         }
     }
 }
@@ -149,7 +149,7 @@ fn advantages_bootstrap_from_the_final_observation_and_from_each_slots_own_tail(
     let engine = Engine::new(EngineConfig { seed: Some(1.into()), ..EngineConfig::new(game, 2) }).unwrap();
     let mut calls = Vec::new();
     let mut infer = |obs: &ObservationView, out: &mut Inference| {
-        calls.push((0..obs.rows()).map(|row| Seen::of(obs.row(row))).collect::<Vec<_>>());
+        calls.push((0..obs.rows()).map(|row| Seen::of(obs.row(0, row))).collect::<Vec<_>>());
         answer(obs, 3, out);
         Ok(())
     };
@@ -319,7 +319,7 @@ fn views_stay_unchanged_for_as_long_as_they_are_kept() {
     let engine = engine(HeadKind::Categorical, 2);
     let mut kept: Vec<(ObservationView, Vec<u8>)> = Vec::new();
     let mut infer = |obs: &ObservationView, out: &mut Inference| {
-        kept.push((obs.clone(), obs.bytes().to_vec()));
+        kept.push((obs.clone(), obs.bytes(0).to_vec()));
         answer(obs, 3, out);
         Ok::<_, InferError>(())
     };
@@ -327,13 +327,13 @@ fn views_stay_unchanged_for_as_long_as_they_are_kept() {
         engine.collect(33, &mut infer).unwrap();
     }
     drop(engine);
-    assert!(kept.len() > 40 && kept.iter().all(|(view, then)| view.bytes() == then));
+    assert!(kept.len() > 40 && kept.iter().all(|(view, then)| view.bytes(0) == then));
 }
 
 #[test]
 fn memory_nobody_looks_at_is_used_again() {
     let engine = engine(HeadKind::Categorical, 1);
-    let start = |batch: &PpoBatch| batch.obs.bytes().as_ptr();
+    let start = |batch: &PpoBatch| batch.obs.bytes(0).as_ptr();
     let first = collect(&engine, 1).remove(0);
     assert_eq!(start(&first) as usize % 64, 0);
     let at = start(&first) as usize;

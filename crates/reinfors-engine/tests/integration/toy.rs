@@ -2,8 +2,9 @@
 
 use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_core::{
-    Action, ActionSpace, ConfiguredGame, Error, Game, Inspected, ObservationSpace, OptionValue, Options,
-    Picture, Registration, Registry, ResetFlag, Result, RewardKey, Step, decode, encode,
+    Action, ActionSpace, ConfiguredGame, Error, Game, Inspected, ObservationPart, ObservationSpace,
+    OptionValue, Options, Pacing, Picture, Registration, Registry, ResetFlag, Result, RewardKey, Step,
+    decode, encode,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -88,7 +89,7 @@ impl Game for Drift {
     fn canvas(_: &DriftOptions) {}
 
     fn observation_space(_: &DriftOptions) -> ObservationSpace {
-        ObservationSpace { shape: vec![2, 8] }
+        ObservationSpace::of(ObservationPart::pixels(vec![2, 8], 0))
     }
 
     fn action_space(options: &DriftOptions) -> ActionSpace {
@@ -99,8 +100,8 @@ impl Game for Drift {
         }
     }
 
-    fn max_steps(options: &DriftOptions) -> Option<u32> {
-        options.max_steps.map(NonZeroU32::get)
+    fn pacing(options: &DriftOptions) -> Pacing {
+        Pacing { max_steps: options.max_steps, ..Pacing::default() }
     }
 
     fn reset(&mut self, seed: Option<&Seed>, _: &[bool]) {
@@ -132,7 +133,7 @@ impl Game for Drift {
         Step { reward: self.weight * self.position, terminated }
     }
 
-    fn observe(&self, (): &mut (), out: &mut [u8]) {
+    fn observe(&self, _: usize, (): &mut (), out: &mut [u8]) {
         out[..8].copy_from_slice(&self.position.to_le_bytes());
         out[8..12].copy_from_slice(&self.steps.to_le_bytes());
         out[12..].copy_from_slice(&self.lifetime.to_le_bytes());

@@ -10,23 +10,24 @@ mod field;
 mod inspect;
 mod race;
 mod skid;
+mod state;
 mod tile;
 mod track;
 mod view;
 
 use car::Control;
-use config::CarRacingOptions;
+use config::{CarRacingOptions, Frames, Observed};
 use field::Field;
 use race::{End, Outcome, Race, Rules, Weights};
 use reinfors_core::rng::Seed;
 use reinfors_core::{
-    Action, ActionSpace, Error, Game, Inspected, ObservationSpace, Picture, ResetFlag, Result, RewardKey,
-    Step, Turn, decode, encode,
+    Action, ActionSpace, Error, Game, Inspected, ObservationPart, ObservationSpace, Pacing, Picture,
+    ResetFlag, Result, RewardKey, StateEntry, Step, Turn, decode, encode,
 };
-use reinfors_render::{Layout, Scene, Surface, Thumbnail, smoothscale};
+use reinfors_render::{Layout, Scene, Size, Sketch, Surface, Thumbnail, smoothscale};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use view::{OBSERVATION, PICTURE, Road, SURFACE, Skid, View};
+use view::{PICTURE, Road, SURFACE, Skid, View};
 
 /// A race under the caller's controls and weights.
 #[derive(Clone)]
@@ -44,13 +45,27 @@ struct State {
     end: Option<End>,
 }
 
+/// What an observation can consist of.
+#[derive(Clone, Copy)]
+enum Part {
+    Pixels,
+    State,
+}
+
 /// What a batch of races draws with.
 pub struct Canvas {
+    parts: &'static [Part],
     view: View,
     scene: Scene,
-    thumbnail: Thumbnail,
+    observer: Observer,
     /// Only for pictures, which few batches are asked for: it is large.
     surface: Option<Box<Surface>>,
+}
+
+/// What draws observations.
+enum Observer {
+    Exact(Box<Thumbnail>),
+    Fast(Box<Sketch>),
 }
 
 impl Game for CarRacing {
@@ -60,7 +75,7 @@ impl Game for CarRacing {
         seed. Control is one of five discrete actions (nothing, right, left, gas, brake), a table of the caller's, or \
         with continuous=True three numbers: steering in [-1, 1], gas and brake in [0, 1]. Observations are 96x96 RGB \
         pictures with the view turning with the car, and below it the speed, the wheels' speeds, the steering, the \
-        turning and the score. Each of the track's N tiles pays 1000/N at the first touch of a wheel and each step \
+        turning and the score; or a vector of such numbers; or both. Each of the track's N tiles pays 1000/N at the first touch of a wheel and each step \
         costs 0.1. An episode terminates when every tile was visited, or off the playfield, which costs 100; it is \
         truncated after max_steps steps.";
     const REWARD: &'static [RewardKey] = &[
@@ -82,6 +97,7 @@ impl Game for CarRacing {
         default: true,
         doc: "Whether this reset draws new colours; of no account without domain_randomize.",
     }];
+    const STATE: &'static [StateEntry] = state::ENTRIES;
     type Options = CarRacingOptions;
     type Canvas = Canvas;
     type Together = Field;
@@ -105,17 +121,24 @@ impl Game for CarRacing {
 
     fn canvas(options: &CarRacingOptions) -> Canvas {
         let view = View::new();
-        let thumbnail = Thumbnail::new(SURFACE, OBSERVATION, options.layout.into())
-            .expect("the observation is smaller than the surface");
-        Canvas { scene: view.scene(), view, thumbnail, surface: None }
+        Canvas {
+            parts: parts(options),
+            scene: view.scene(),
+            view,
+            observer: Observer::new(options),
+            surface: None,
+        }
     }
 
     fn observation_space(options: &CarRacingOptions) -> ObservationSpace {
-        let shape = match options.layout {
-            config::Layout::Chw => vec![3, OBSERVATION.height, OBSERVATION.width],
-            config::Layout::Hwc => vec![OBSERVATION.height, OBSERVATION.width, 3],
+        let Size { width, height } = options.size.into();
+        let channels = if options.gray { 1 } else { 3 };
+        let part = |part: &Part| match (part, options.layout) {
+            (Part::Pixels, config::Layout::Chw) => ObservationPart::pixels(vec![channels, height, width], 0),
+            (Part::Pixels, config::Layout::Hwc) => ObservationPart::pixels(vec![height, width, channels], 2),
+            (Part::State, _) => ObservationPart::state(state::ENTRIES),
         };
-        ObservationSpace { shape }
+        ObservationSpace { parts: parts(options).iter().map(part).collect() }
     }
 
     fn action_space(options: &CarRacingOptions) -> ActionSpace {
@@ -126,8 +149,9 @@ impl Game for CarRacing {
         }
     }
 
-    fn max_steps(options: &CarRacingOptions) -> Option<u32> {
-        options.max_steps.map(Into::into)
+    fn pacing(options: &CarRacingOptions) -> Pacing {
+        let &CarRacingOptions { max_steps, frame_skip, frame_stack, .. } = options;
+        Pacing { max_steps, frame_skip, frame_stack }
     }
 
     fn reset(&mut self, seed: Option<&Seed>, flags: &[bool]) {
@@ -154,10 +178,20 @@ impl Game for CarRacing {
         }
     }
 
-    fn observe(&self, canvas: &mut Canvas, out: &mut [u8]) {
+    fn observe(&self, part: usize, canvas: &mut Canvas, out: &mut [u8]) {
         let race = &self.state.race;
-        canvas.view.observe(&mut canvas.scene, self.road(), race.colours(), &race.pose());
-        canvas.thumbnail.draw(&canvas.scene, out);
+        match canvas.parts[part] {
+            Part::Pixels => {
+                canvas.view.observe(&mut canvas.scene, self.road(), race.colours(), &race.pose());
+                canvas.observer.draw(&canvas.scene, out);
+            }
+            Part::State => {
+                let (numbers, _) = out.as_chunks_mut();
+                for (bytes, number) in numbers.iter_mut().zip(state::vector(race)) {
+                    *bytes = number.to_ne_bytes();
+                }
+            }
+        }
     }
 
     fn render(&self, canvas: &mut Canvas) -> Picture {
@@ -214,6 +248,33 @@ impl CarRacing {
     fn road(&self) -> Road<'_> {
         let race = &self.state.race;
         Road { quads: race.track().quads(), colours: race.road_colours() }
+    }
+}
+
+/// The parts of an observation, in their order.
+fn parts(options: &CarRacingOptions) -> &'static [Part] {
+    match options.obs {
+        Observed::Pixels => &[Part::Pixels],
+        Observed::State => &[Part::State],
+        Observed::Both => &[Part::Pixels, Part::State],
+    }
+}
+
+impl Observer {
+    fn new(options: &CarRacingOptions) -> Self {
+        let layout = if options.gray { Layout::Gray } else { options.layout.into() };
+        let (size, smaller) = (options.size.into(), "the option's size is smaller than the surface");
+        match options.frames {
+            Frames::Exact => Self::Exact(Box::new(Thumbnail::new(SURFACE, size, layout).expect(smaller))),
+            Frames::Fast => Self::Fast(Box::new(Sketch::new(SURFACE, size, layout).expect(smaller))),
+        }
+    }
+
+    fn draw(&mut self, scene: &Scene, out: &mut [u8]) {
+        match self {
+            Self::Exact(thumbnail) => thumbnail.draw(scene, out),
+            Self::Fast(sketch) => sketch.draw(scene, out),
+        }
     }
 }
 

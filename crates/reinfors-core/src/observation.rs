@@ -1,0 +1,128 @@
+//! What is observed: one or several named parts, each an array of its own shape and type.
+//!
+//! Parts are drawn and kept apart, so that each is one contiguous array wherever it goes.
+
+/// Type of the numbers of an observation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// Bytes, 0 to 255.
+    U8,
+    /// Single precision, in the machine's byte order.
+    F32,
+}
+
+impl Element {
+    /// Bytes of one number.
+    #[must_use]
+    pub const fn size(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::F32 => size_of::<f32>(),
+        }
+    }
+
+    /// NumPy's name of it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "uint8",
+            Self::F32 => "float32",
+        }
+    }
+}
+
+/// One number of a state vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateEntry {
+    /// Name, unique in its vector.
+    pub name: &'static str,
+    /// One sentence: what it is, in which unit.
+    pub doc: &'static str,
+}
+
+/// One array of an observation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObservationPart {
+    /// Name, unique in its space.
+    pub name: &'static str,
+    /// Shape, C order.
+    pub shape: Vec<usize>,
+    /// Type of its numbers.
+    pub element: Element,
+    /// The axis along which the last frames are stacked; `None` where nothing is stacked.
+    pub stack_axis: Option<usize>,
+    /// What each number is, for a state vector; else empty.
+    pub entries: &'static [StateEntry],
+}
+
+impl ObservationPart {
+    /// A picture, `uint8`, whose channels are the axis `channels`.
+    #[must_use]
+    pub fn pixels(shape: Vec<usize>, channels: usize) -> Self {
+        Self { name: "pixels", shape, element: Element::U8, stack_axis: Some(channels), entries: &[] }
+    }
+
+    /// A vector of named numbers, `float32`.
+    #[must_use]
+    pub fn state(entries: &'static [StateEntry]) -> Self {
+        Self { name: "state", shape: vec![entries.len()], element: Element::F32, stack_axis: None, entries }
+    }
+
+    /// Bytes of one such array.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.element.size() * self.shape.iter().product::<usize>()
+    }
+
+    /// The part that holds the last `frames` of these along the stack axis.
+    fn stacked(mut self, frames: usize) -> Self {
+        if let Some(axis) = self.stack_axis {
+            self.shape[axis] *= frames;
+        }
+        self
+    }
+}
+
+/// What is observed, part by part. One part is what most games have; its array then stands for the whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObservationSpace {
+    /// At least one; their order is what parts are numbered by.
+    pub parts: Vec<ObservationPart>,
+}
+
+impl ObservationSpace {
+    /// A space of a single part.
+    #[must_use]
+    pub fn of(part: ObservationPart) -> Self {
+        Self { parts: vec![part] }
+    }
+
+    /// The space in which the last `frames` are stacked, in the parts that are.
+    pub(crate) fn stacked(self, frames: usize) -> Self {
+        Self { parts: self.parts.into_iter().map(|part| part.stacked(frames)).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_stacked_along_the_channels_and_states_never() {
+        const ENTRIES: &[StateEntry] = &[StateEntry { name: "x", doc: "Position, metres." }];
+        let space = ObservationSpace {
+            parts: vec![
+                ObservationPart::pixels(vec![3, 8, 9], 0),
+                ObservationPart::pixels(vec![8, 9, 1], 2),
+                ObservationPart::state(ENTRIES),
+            ],
+        };
+        let sizes =
+            |space: &ObservationSpace| space.parts.iter().map(ObservationPart::size).collect::<Vec<_>>();
+        assert_eq!(sizes(&space), [216, 72, 4]);
+        let stacked = space.stacked(4);
+        let shapes: Vec<&[usize]> = stacked.parts.iter().map(|part| &*part.shape).collect();
+        assert_eq!(shapes, [&[12, 8, 9][..], &[8, 9, 4], &[1]]);
+        assert_eq!(sizes(&stacked), [864, 288, 4]);
+    }
+}
