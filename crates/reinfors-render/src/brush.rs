@@ -3,6 +3,7 @@
 //! A smooth polygon's outline comes first and its fill over it, so the outline is only drawn where the fill will
 //! not be: fewer soft pixels, and the columns inside stay uniform.
 
+use crate::circle::{disc, ring};
 use crate::crossings::{Crossings, Rule};
 use crate::fringe::{FringeLine, Ink};
 use crate::line::thick_line;
@@ -49,6 +50,14 @@ impl<'a> Brush<'a> {
     pub fn draw(mut self, scene: &Scene, item: &Item, surface: Size, scratch: &'a mut Scratch) {
         match &item.shape {
             Shape::AaPolygon { points } => self.aa_polygon(scene.points(points), surface, scratch),
+            Shape::AaCircle { centre, radius } => {
+                ring(*centre, *radius, |x, y, alpha| {
+                    if self.window.contains(&y) {
+                        self.strip.blend(self.row(y), x, alpha, self.paint);
+                    }
+                });
+                disc(*centre, *radius, |x0, x1, y| self.span(x0, x1, y));
+            }
             Shape::Polygon { points } => self.polygon(scene.points(points), &mut scratch.crossings),
             Shape::Rectangle { min, max } => {
                 for y in min.y.max(self.window.start)..=max.y.min(self.window.end - 1) {

@@ -27,7 +27,7 @@ impl Colour {
         [red, green, blue]
     }
 
-    /// This colour under `over` at opacity `alpha` (0 to 255), per channel `d + ((s - d) * alpha >> 8)` with a
+    /// This colour under `over` at opacity `alpha` (0 to 256), per channel `d + ((s - d) * alpha >> 8)` with a
     /// flooring shift (SDL_gfx `_putPixelAlpha`, 32 bits per pixel).
     ///
     /// `d * (256 - alpha) + s * alpha` is the same number times 256 and never negative, so that red and blue
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn blending_is_sdl_gfx_for_every_pair_and_opacity() {
-        for alpha in 0..256u32 {
+        for alpha in 0..=256u32 {
             for d in 0..=255u8 {
                 for s in [0, 1, 77, 127, 128, 204, 254, 255] {
                     let want = |d: u8, s: u8| {

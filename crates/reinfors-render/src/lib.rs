@@ -25,6 +25,7 @@
 mod axis;
 mod brush;
 mod camera;
+mod circle;
 mod clip;
 mod colour;
 mod crossings;

@@ -34,6 +34,8 @@ impl Point {
 pub(crate) enum Shape {
     /// `gfxdraw.aapolygon`, then `gfxdraw.filled_polygon`.
     AaPolygon { points: Range<usize> },
+    /// `gfxdraw.aacircle`, then `gfxdraw.filled_circle`.
+    AaCircle { centre: Point, radius: i32 },
     /// `pygame.draw.polygon`.
     Polygon { points: Range<usize> },
     /// Both corners included.
@@ -126,6 +128,18 @@ impl Scene {
         let wrapped = points.iter().map(|p| Point::new(i32::from(p.x as i16), i32::from(p.y as i16)));
         let (points, rows) = self.keep(wrapped);
         self.push(Shape::AaPolygon { points }, colour, rows);
+    }
+
+    /// A filled circle with a smooth edge: `gfxdraw.aacircle`, then `gfxdraw.filled_circle`. Radii outside 0 to 1000 draw
+    /// nothing: not far beyond, SDL_gfx's counters overflow. The centre wraps to 16 bits as `Sint16` does.
+    pub fn aa_circle(&mut self, centre: Point, radius: i32, colour: Colour) {
+        if !(0..=1000).contains(&radius) {
+            return;
+        }
+        let centre = Point::new(i32::from(centre.x as i16), i32::from(centre.y as i16));
+        // The ring may lie one row outside the radius.
+        let rows = RowRange { min: centre.y - radius - 1, max: centre.y + radius + 1 };
+        self.push(Shape::AaCircle { centre, radius }, colour, rows);
     }
 
     /// A filled polygon with hard edges: `pygame.draw.polygon` of four or more points (three points take

@@ -1,8 +1,9 @@
 //! The plain rasteriser: every pixel of the full surface, shape by shape, as the reference's C code goes.
 //!
 //! It draws the full-size pictures, and it is what [`Thumbnail`](crate::Thumbnail) is tested against. It shares
-//! no arithmetic with it but the line clipping and the thick line.
+//! no arithmetic with it but the line clipping, the thick line and the circles.
 
+use crate::circle::{disc, ring};
 use crate::clip::clip_segment;
 use crate::line::thick_line;
 use crate::scene::Shape;
@@ -53,6 +54,10 @@ impl Surface {
                     }
                     self.filled_polygon(points, colour);
                 }
+                Shape::AaCircle { centre, radius } => {
+                    ring(*centre, *radius, |x, y, alpha| self.blend(x, y, colour, alpha as i32));
+                    disc(*centre, *radius, |x0, x1, y| self.horizontal(x0, x1, y, colour));
+                }
                 Shape::Polygon { points } => self.draw_polygon(scene.points(points), colour),
                 Shape::Rectangle { min, max } => {
                     for y in min.y.max(0)..=max.y.min(self.size.height as i32 - 1) {
@@ -97,8 +102,12 @@ impl Surface {
 
     /// One pixel at `weight / 255` of full ink (`pixelColorWeightNolock`).
     fn put_weighted(&mut self, x: i32, y: i32, colour: Colour, weight: u32) {
+        self.blend(x, y, colour, ((255 * weight) >> 8) as i32);
+    }
+
+    /// One pixel at `alpha / 256` of full ink (`_putPixelAlpha`).
+    fn blend(&mut self, x: i32, y: i32, colour: Colour, alpha: i32) {
         let Some(index) = self.index(x, y) else { return };
-        let alpha = ((255 * weight) >> 8) as i32;
         let (mut channels, ink) = (self.pixels[index].channels(), colour.channels());
         for (channel, ink) in channels.iter_mut().zip(ink) {
             let (d, s) = (i32::from(*channel), i32::from(ink));

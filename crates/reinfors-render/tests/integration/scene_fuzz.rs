@@ -89,7 +89,7 @@ const STRIKE: &[u8] =
 
 fn draw_something(random: &mut Random, scene: &mut Scene, strike: &Strike) {
     let (size, colour) = (scene.size(), random.colour());
-    match random.within(0, 15) {
+    match random.within(0, 16) {
         0..=5 => scene.aa_polygon(&random.polygon(size, 3), colour),
         6..=9 => scene.polygon(&random.polygon(size, 4), colour),
         10 | 11 => scene.rectangle(random.point(size), random.point(size), colour),
@@ -100,6 +100,7 @@ fn draw_something(random: &mut Random, scene: &mut Scene, strike: &Strike) {
         13 => scene.text(strike, ["ab", "bbaab", ""][random.within(0, 2) as usize], random.point(size)),
         14 if random.chance(30) => scene.background(colour),
         14 => scene.rectangle(Point::new(-1, random.within(0, 90)), Point::new(9999, 9999), colour),
+        15 => scene.aa_circle(random.point(size), random.within(-1, 40), colour),
         _ => scene.flip(),
     }
 }
