@@ -6,6 +6,8 @@
 //! 2. A scanline of 64 pixels is one word to a colour. Wider shapes are taken in several windows, more colours in
 //!    several runs.
 
+mod silhouette;
+
 use super::Axes;
 use super::canvas::Canvas;
 use super::spans::Spans;
@@ -14,6 +16,7 @@ use crate::circle::disc;
 use crate::line::thick_line;
 use crate::scene::{Item, Shape};
 use crate::{Colour, Scene};
+use silhouette::Silhouette;
 use std::ops::Range;
 
 /// Colours that can be told apart at a time.
@@ -39,6 +42,7 @@ struct Gauge {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stencil {
     spans: Spans,
+    silhouette: Silhouette,
     colours: Vec<Colour>,
     bits: Vec<Bits>,
     gauges: Vec<Gauge>,
@@ -110,43 +114,52 @@ impl Stencil {
     /// Sets the bits of one window.
     #[inline(always)]
     fn paint(&mut self, scene: &Scene, run: &[Item], extent: Extent) {
-        let Self { spans, bits, colours, .. } = self;
+        let Self { spans, silhouette, bits, colours, .. } = self;
         bits.clear();
         bits.resize((extent.bottom - extent.top + 1) as usize, [0; COLOURS]);
-        let height = scene.size().height as i32;
-        for item in run {
-            let ink = colours.iter().position(|&colour| colour == item.colour).unwrap_or(0);
-            let is_flipped = scene.is_flipped(item);
-            let window = if is_flipped {
-                height - 1 - extent.bottom..height - extent.top
-            } else {
-                extent.top..extent.bottom + 1
+        let (width, height) = (extent.right - extent.left + 1, scene.size().height as i32);
+        let inside = u64::MAX >> (WORD - width);
+        let is_flipped = scene.is_flipped(&run[0]);
+        let mut cover = |ink: usize, covered: u64, y: i32| {
+            let y = if is_flipped { height - 1 - y } else { y };
+            let Some(row) = bits.get_mut(usize::try_from(y - extent.top).unwrap_or(usize::MAX)) else {
+                return;
             };
+            for (index, bits) in row.iter_mut().enumerate() {
+                *bits = if index == ink { *bits | covered & inside } else { *bits & !covered };
+            }
+        };
+        let window = if is_flipped {
+            height - 1 - extent.bottom..height - extent.top
+        } else {
+            extent.top..extent.bottom + 1
+        };
+        let mut drawn = run.len() - Silhouette::count(run);
+        let is_kept = drawn < run.len() && silhouette.update(scene, &run[drawn..], spans);
+        if !is_kept {
+            drawn = run.len();
+        }
+        let ink = |item: &Item| colours.iter().position(|&colour| colour == item.colour).unwrap_or(0);
+        for item in &run[..drawn] {
+            let ink = ink(item);
             let mut span = |x0: i32, x1: i32, y: i32| {
-                if !window.contains(&y) {
-                    return;
-                }
-                let y = if is_flipped { height - 1 - y } else { y };
                 let (x0, x1) = (x0.max(extent.left), x1.min(extent.right));
-                if x0 <= x1 {
-                    let length = (x1 - x0 + 1) as u32;
-                    let span = (u64::MAX >> (u64::BITS - length)) << (x0 - extent.left);
-                    let row = &mut bits[(y - extent.top) as usize];
-                    for (index, bits) in row.iter_mut().enumerate() {
-                        *bits = if index == ink { *bits | span } else { *bits & !span };
-                    }
+                if x0 <= x1 && window.contains(&y) {
+                    cover(ink, (u64::MAX >> (WORD - 1 - (x1 - x0))) << (x0 - extent.left), y);
                 }
             };
             match &item.shape {
                 Shape::Polygon { points } => spans.each(scene.points(points), &window, &mut span),
-                // Without its ring, of which most lies under the disc.
-                Shape::AaCircle { centre, radius } => disc(*centre, *radius, &mut span),
                 Shape::Rectangle { min, max } => {
                     (min.y.max(window.start)..=max.y.min(window.end - 1)).for_each(|y| span(min.x, max.x, y))
                 }
+                Shape::AaCircle { centre, radius } => disc(*centre, *radius, &mut span),
                 Shape::Line { from, to, width } => thick_line(*from, *to, *width, scene.size(), &mut span),
                 Shape::AaPolygon { .. } | Shape::Bitmap { .. } => {}
             }
+        }
+        if is_kept {
+            silhouette.each(extent.left, |covered, y| cover(ink(&run[drawn]), covered, y));
         }
     }
 
