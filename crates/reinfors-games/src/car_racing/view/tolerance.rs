@@ -66,14 +66,14 @@ impl Driver {
                 }
             }
             Self::Random(held) => {
-                if step % Self::HOLD == 0 {
+                if step.is_multiple_of(Self::HOLD) {
                     let [steer, gas, brake] = [-1.0, 0.0, 0.0].map(|low| rng.uniform(low, 1.0));
                     *held = Control { steer, gas, brake };
                 }
                 Control { ..*held }
             }
             Self::Discrete(held) => {
-                if step % Self::HOLD == 0 {
+                if step.is_multiple_of(Self::HOLD) {
                     *held = match rng.integers(10) {
                         0 => COAST,
                         1 | 2 => Control { steer: 0.6, ..COAST },
