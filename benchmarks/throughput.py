@@ -4,8 +4,9 @@
     make bench ARGS="--quick"                   # under a minute
     make bench ARGS="--json benchmarks/recorded.json"
 
-All contenders take uniformly random discrete actions, reset what has ended and draw every observation. Trials
-alternate, so that a busy moment of the machine falls on all of them; the median counts. A debug build is refused.
+All contenders take uniformly random discrete actions, reset what has ended and draw every observation. Steps are those
+of the simulator; where an action is repeated, a decision takes several. Trials alternate, so that a busy moment of the
+machine falls on all of them; the median counts. A debug build is refused.
 """
 
 from __future__ import annotations
@@ -38,10 +39,19 @@ WINDOW = 1024
 SLICE_STEPS = 64  # steps of a single environment between two looks at the clock
 
 
+# What trainers observe: the options of the recipes people use, and no pixels at all.
+RECIPES: dict[str, dict[str, Any]] = {
+    "gray 96x96, stack 4, skip 8": {"gray": True, "frame_stack": 4, "frame_skip": 8},
+    "gray 64x64, stack 2, skip 2": {"size": (64, 64), "gray": True, "frame_stack": 2, "frame_skip": 2},
+    "state only": {"obs": "state"},
+}
+
+
 class Contender(Protocol):
     """Something that can be stepped for a while."""
 
     name: str
+    steps_per_decision: int
 
     def slice(self) -> int:
         """Steps for a moment and returns the number of environment steps done."""
@@ -49,6 +59,8 @@ class Contender(Protocol):
 
 class OneGame:
     """A plain Gymnasium loop over one environment."""
+
+    steps_per_decision = 1
 
     def __init__(self, name: str, env_id: str) -> None:
         self.name = name
@@ -68,23 +80,24 @@ class OneGame:
 class ManyGames:
     """`VecEnv` with all games on one thread."""
 
-    name = f"reinfors, VecEnv of {N_GAMES}"
-
-    def __init__(self) -> None:
-        self.envs = rf.VecEnv(rf.games.CarRacing(), n_envs=N_GAMES, n_threads=1, seed=SEED)
+    def __init__(self, name: str = "", **options: Any) -> None:  # noqa: ANN401
+        self.name = f"reinfors, {name or f'VecEnv of {N_GAMES}'}"
+        self.steps_per_decision: int = options.get("frame_skip", 1)
+        self.envs = rf.VecEnv(rf.games.CarRacing(**options), n_envs=N_GAMES, n_threads=1, seed=SEED)
         self.rng = np.random.default_rng(SEED)
         self.envs.reset()
 
     def slice(self) -> int:
-        """Steps every game once."""
+        """Takes one decision in every game."""
         self.envs.step(self.rng.integers(N_ACTIONS, size=N_GAMES))
-        return N_GAMES
+        return N_GAMES * self.steps_per_decision
 
 
 class Collected:
     """`Engine.collect` with an `infer` that costs nothing: what arrives in a batch."""
 
     name = f"reinfors, Engine of {N_GAMES}"
+    steps_per_decision = 1
 
     def __init__(self) -> None:
         self.engine = rf.Engine(
@@ -120,6 +133,7 @@ class Result(NamedTuple):
 
     name: str
     trials: list[Speed]
+    steps_per_decision: int
 
     @property
     def median(self) -> Speed:
@@ -182,14 +196,16 @@ def on_one_core() -> None:
 
 
 def table(results: Sequence[Result]) -> str:
-    """Medians, the spread of the first and the ratios to the first contender."""
-    lines = [f"{'':26}{'steps/s':>9}{'lowest':>9}{'highest':>9}{'ratio':>7}{'per CPU second':>16}{'ratio':>7}"]
+    """Medians, the spread of the first, the ratios to the first contender, and the cost of a decision."""
+    columns = f"{'steps/s':>9}{'lowest':>9}{'highest':>9}{'ratio':>7}{'per CPU second':>16}{'ratio':>7}"
+    lines = [f"{'':38}{columns}{'us/step':>9}{'us/decision':>13}"]
     base = results[0].median
     for result in results:
         median, walls = result.median, [trial.wall for trial in result.trials]
+        cost = 1e6 / median.cpu
         lines.append(
-            f"{result.name:26}{median.wall:9,.0f}{min(walls):9,.0f}{max(walls):9,.0f}{median.wall / base.wall:7.1f}"
-            f"{median.cpu:16,.0f}{median.cpu / base.cpu:7.1f}"
+            f"{result.name:38}{median.wall:9,.0f}{min(walls):9,.0f}{max(walls):9,.0f}{median.wall / base.wall:7.1f}"
+            f"{median.cpu:16,.0f}{median.cpu / base.cpu:7.1f}{cost:9.1f}{cost * result.steps_per_decision:13.1f}"
         )
     return "\n".join(lines)
 
@@ -211,21 +227,27 @@ def main() -> None:
     if not np.array_equal(gymnasium_loop.first_obs, reinfors_loop.first_obs):
         sys.exit("the first observations differ: the contenders do not do the same work")
     contenders: list[Contender] = [gymnasium_loop, reinfors_loop, ManyGames(), Collected()]
+    contenders += [ManyGames(name, **options) for name, options in RECIPES.items()]
 
-    results = {contender.name: Result(contender.name, []) for contender in contenders}
+    results = {contender.name: Result(contender.name, [], contender.steps_per_decision) for contender in contenders}
     for trial, contender, speed in race(contenders, trials, seconds):
         results[contender.name].trials.append(speed)
-        print(f"\rtrial {trial + 1} of {trials}: {contender.name:34}", end="", file=sys.stderr, flush=True)
+        print(f"\rtrial {trial + 1} of {trials}: {contender.name:38}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
 
     print(f"{about['cpu']}, one core, load {about['load']} at the start; {about['system']}; Python {about['python']}")
     print(", ".join(f"{name} {number}" for name, number in about["packages"].items()))
     print(f"reinfors {about['build']['version']} ({about['build']['profile']}), commit {about['commit']}")
-    print(f"median of {trials} trials of {seconds:g} s, alternating; random discrete actions, 96x96x3 pixels\n")
+    print(f"median of {trials} trials of {seconds:g} s, alternating; random discrete actions, 96x96x3 unless named;")
+    print("us are microseconds of CPU time\n")
     print(table(list(results.values())))
     if arguments.json:
         rows = {
-            name: {"median": r.median._asdict(), "trials": [trial._asdict() for trial in r.trials]}
+            name: {
+                "median": r.median._asdict(),
+                "trials": [trial._asdict() for trial in r.trials],
+                "steps_per_decision": r.steps_per_decision,
+            }
             for name, r in results.items()
         }
         record = {"machine": about, "trials": trials, "seconds": seconds, "steps_per_second": rows}
