@@ -76,7 +76,7 @@ fn the_resolved_configuration_has_every_default_and_makes_an_equal_engine() {
     assert_eq!(resolved.policy, Policy::Ppo { head: Some(HeadKind::Categorical) });
     assert_eq!(resolved.learner, Learner::Ppo { gamma: 0.99, lam: 0.95 });
     assert_eq!(resolved.reward, [("position".to_owned(), 1.0)]);
-    assert_eq!(resolved.options.len(), 4);
+    assert_eq!(resolved.options.len(), 7);
     assert_eq!((resolved.n_games, resolved.n_threads), (5, Some(2)));
 
     let again = Engine::new(resolved.configure(&REGISTRY).unwrap()).unwrap();

@@ -3,6 +3,7 @@
 mod config;
 mod determinism;
 mod network;
+mod observations;
 mod orders;
 mod pool;
 mod rollout;

@@ -3,8 +3,8 @@
 use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_core::{
     Action, ActionSpace, ConfiguredGame, Error, Game, Inspected, ObservationPart, ObservationSpace,
-    OptionValue, Options, Pacing, Picture, Registration, Registry, ResetFlag, Result, RewardKey, Step,
-    decode, encode,
+    OptionValue, Options, Pacing, Picture, Registration, Registry, ResetFlag, Result, RewardKey, StateEntry,
+    Step, decode, encode,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -20,8 +20,21 @@ reinfors_core::options! {
         pub mortal: bool = true;
         /// Step of an episode at which the game panics.
         pub panic_at: Option<NonZeroU32> = None;
+        /// Whether the state is observed too, as numbers.
+        pub told: bool = false;
+        /// Frames that are stacked.
+        pub frame_stack: NonZeroU32 = NonZeroU32::MIN;
+        /// Steps that an action is repeated for.
+        pub frame_skip: NonZeroU32 = NonZeroU32::MIN;
     }
 }
+
+/// What the state holds.
+const STATE: &[StateEntry] = &[
+    StateEntry { name: "position", doc: "Where it is." },
+    StateEntry { name: "steps", doc: "How old it is." },
+    StateEntry { name: "lifetime", doc: "How old it can become." },
+];
 
 /// A point that drifts along a line until it is too old or too far out.
 #[derive(Clone, Serialize, Deserialize)]
@@ -88,8 +101,12 @@ impl Game for Drift {
 
     fn canvas(_: &DriftOptions) {}
 
-    fn observation_space(_: &DriftOptions) -> ObservationSpace {
-        ObservationSpace::of(ObservationPart::pixels(vec![2, 8], 0))
+    fn observation_space(options: &DriftOptions) -> ObservationSpace {
+        let mut parts = vec![ObservationPart::pixels(vec![2, 8], 0)];
+        if options.told {
+            parts.push(ObservationPart::state(STATE));
+        }
+        ObservationSpace { parts }
     }
 
     fn action_space(options: &DriftOptions) -> ActionSpace {
@@ -101,7 +118,8 @@ impl Game for Drift {
     }
 
     fn pacing(options: &DriftOptions) -> Pacing {
-        Pacing { max_steps: options.max_steps, ..Pacing::default() }
+        let &DriftOptions { max_steps, frame_skip, frame_stack, .. } = options;
+        Pacing { max_steps, frame_skip, frame_stack }
     }
 
     fn reset(&mut self, seed: Option<&Seed>, _: &[bool]) {
@@ -133,7 +151,14 @@ impl Game for Drift {
         Step { reward: self.weight * self.position, terminated }
     }
 
-    fn observe(&self, _: usize, (): &mut (), out: &mut [u8]) {
+    fn observe(&self, part: usize, (): &mut (), out: &mut [u8]) {
+        if part == 1 {
+            let numbers = [self.position as f32, self.steps as f32, self.lifetime as f32];
+            for (bytes, number) in out.chunks_exact_mut(4).zip(numbers) {
+                bytes.copy_from_slice(&number.to_ne_bytes());
+            }
+            return;
+        }
         out[..8].copy_from_slice(&self.position.to_le_bytes());
         out[8..12].copy_from_slice(&self.steps.to_le_bytes());
         out[12..].copy_from_slice(&self.lifetime.to_le_bytes());
