@@ -141,8 +141,8 @@ COLUMNS = ["contender", "steps per second", "all trials", "ratio", "steps per CP
 
 BENCHMARK_COMMANDS = """\
 ```console
-$ make bench                                          # under five minutes
-$ make bench ARGS="--quick"                           # under a minute
+$ make bench                                          # five trials of ten seconds for each contender
+$ make bench ARGS="--quick"                           # three of two seconds
 $ make bench ARGS="--json benchmarks/recorded.json"   # and record it for this page
 ```"""
 
@@ -167,7 +167,7 @@ def benchmarks() -> dict[Path, bytes]:
             ]
         )
     circumstances = [
-        ["processor", f"{about['cpu']}, {about['cores']} cores, one used; load {about['load']} at the start"],
+        ["processor", f"{about['cpu']}, {about['cores']} cores, one used; load {about['load']:.1f} at the start"],
         ["system", f"{about['system']}, Python {about['python']}"],
         ["packages", ", ".join(f"{name} {number}" for name, number in about["packages"].items())],
         ["reinfors", f"{about['build']['version']}, {about['build']['profile']} build, commit `{about['commit']}`"],
