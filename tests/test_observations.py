@@ -168,7 +168,9 @@ def test_the_gymnasium_environment_has_a_space_for_each_part() -> None:
     env.step(0)
     copy = pickle.loads(pickle.dumps(env))  # noqa: S301  our own
     assert equal(copy.step(3)[0], env.step(3)[0])
-    assert np.array_equal(env.render(), copy.render())
+    pixels: Any = env.render()
+    assert pixels.shape == (96, 96, 6)
+    assert np.array_equal(pixels, copy.render())
     assert GymnasiumEnv("CarRacing", obs="state").reset(seed=0)[0].dtype == np.float32
     check_env(GymnasiumEnv("CarRacing", obs="both"), skip_render_check=True)
 

@@ -45,7 +45,7 @@ with warnings.catch_warnings():
     except (ImportError, gymnasium.error.DependencyNotInstalled) as missing:
         _refuse(f"needs gymnasium[box2d]: {missing}")
 
-__all__ = ["Reference", "gymnasium", "moving", "track", "undrawn"]
+__all__ = ["Reference", "State", "gymnasium", "moving", "track", "undrawn"]
 
 State = dict[str, NDArray[Any]]
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 import reinfors as rf
 
 from .drivers import racer
-from .lockstep import Lockstep, State, require_equal
-from .reference import gymnasium, moving, track
+from .lockstep import Lockstep, require_equal
+from .reference import State, gymnasium, moving, track
 
 GAS = 3
 STATE = rf.games.CarRacing(obs="state")
@@ -167,7 +167,8 @@ def test_a_termination_inside_a_skip_ends_it() -> None:
     def count(*_arguments: Any) -> None:
         steps[0] += 1
 
-    env.unwrapped.world.Step = counted(env.unwrapped.world.Step, count)
+    world: Any = env.unwrapped.world  # type: ignore[attr-defined]
+    world.Step = counted(world.Step, count)
     require_equal_episode(env, {}, seed=0, actions=[GAS] * 200, envs=envs)
     *_, terminated, truncated, _ = envs.step([GAS])
     assert (terminated[0], truncated[0]) == (True, False), "the playfield was left"
@@ -253,7 +254,7 @@ def test_the_state_is_what_the_reference_is_in() -> None:
     for step in range(500):
         state = dict(zip(names, observed["state"][0].tolist(), strict=True))
         expected = expected_state(moving(pair.reference) | lying, step) | {
-            "brake": pair.reference.car.wheels[0].brake  # type: ignore[union-attr]
+            "brake": pair.reference.car.wheels[0].brake
         }
         assert state.keys() == expected.keys()
         for name, value in expected.items():
