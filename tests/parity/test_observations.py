@@ -253,9 +253,7 @@ def test_the_state_is_what_the_reference_is_in() -> None:
     off_road, away = 0, 0.0
     for step in range(500):
         state = dict(zip(names, observed["state"][0].tolist(), strict=True))
-        expected = expected_state(moving(pair.reference) | lying, step) | {
-            "brake": pair.reference.car.wheels[0].brake
-        }
+        expected = expected_state(moving(pair.reference) | lying, step) | {"brake": pair.reference.car.wheels[0].brake}
         assert state.keys() == expected.keys()
         for name, value in expected.items():
             assert state[name] == pytest.approx(value, abs=1e-5, rel=1e-5), (step, name)
