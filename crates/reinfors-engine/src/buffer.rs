@@ -19,25 +19,34 @@ pub const ALIGNMENT: usize = 64;
 /// Idle buffers kept: a stream of depth 1 has one being filled, one waiting and one with the learner.
 const MAX_IDLE: usize = 2;
 
-/// Bytes at a fixed, aligned address.
+/// Bytes at a fixed, aligned address, zero at first.
+///
+/// Aligned by hand: an allocator that is asked for more than its own alignment writes the zeros itself, and with
+/// them touches every page of a window of gigabytes before anything is observed.
 struct Memory {
-    start: NonNull<u8>,
+    allocation: NonNull<u8>,
     layout: Layout,
+    /// Where the aligned bytes start.
+    start: NonNull<u8>,
+    len: usize,
 }
 
 impl Memory {
     fn new(len: usize) -> Option<Self> {
-        let layout = Layout::from_size_align(len.max(1), ALIGNMENT).ok()?;
+        let layout = Layout::array::<u8>(len.checked_add(ALIGNMENT)?).ok()?;
         // SAFETY: the layout is not empty.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Self { start, layout })
+        let allocation = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let padding = allocation.align_offset(ALIGNMENT);
+        // SAFETY: the padding is less than the alignment, so that `len` bytes of the allocation follow it.
+        let start = unsafe { allocation.add(padding) };
+        Some(Self { allocation, layout, start, len })
     }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
         // SAFETY: allocated in `new` with this layout.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+        unsafe { dealloc(self.allocation.as_ptr(), self.layout) }
     }
 }
 
@@ -86,7 +95,7 @@ impl ObservationStore {
         let len = starts[self.parts.len()];
         let idle = {
             let mut idle = self.idle.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let at = idle.iter().position(|memory| memory.layout.size() == len.max(1));
+            let at = idle.iter().position(|memory| memory.len == len);
             at.map(|at| idle.swap_remove(at))
         };
         match idle {
@@ -342,6 +351,24 @@ mod tests {
         assert_eq!(idle(), MAX_IDLE);
         drop(store.take_once(16).unwrap());
         assert_eq!(idle(), MAX_IDLE);
+    }
+
+    /// Bytes of this process that are in memory.
+    #[cfg(target_os = "linux")]
+    fn resident_bytes() -> usize {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        1024 * line.trim().trim_end_matches("kB").trim().parse::<usize>().unwrap()
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn rows_that_are_not_filled_yet_cost_nothing() {
+        let before = resident_bytes();
+        let writer = store(1 << 20).take(1 << 8).unwrap();
+        let grown = resident_bytes().saturating_sub(before);
+        assert!(grown < 64 << 20, "a buffer of 256 MiB has touched {} MiB", grown >> 20);
+        drop(writer);
     }
 
     #[test]
