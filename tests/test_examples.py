@@ -57,23 +57,23 @@ def test_it_trains_and_leaves_pictures(switches: list[str], tmp_path: Path) -> N
 def test_the_gradient_is_that_of_finite_differences(ppo: ModuleType, continuous: bool) -> None:
     rng = np.random.default_rng(0)
     n_params = 6 if continuous else 5
-    initial = ppo.Network(n_params, rng).weights
+    initial = ppo.network(n_params, rng)
     # Noise keeps the rectifiers away from their corner.
     weights = {name: w + rng.normal(0, 0.05, w.shape) for name, w in initial.items()}
-    pictures = rng.normal(size=(4, 48, 48, 1))
+    pictures = rng.normal(size=(4, ppo.SIZE, ppo.SIZE, ppo.STACK))
     actions = rng.normal(size=(4, 3)) if continuous else rng.integers(5, size=4)
     log_prob = ppo.gaussian if continuous else ppo.categorical
     weight, target = rng.normal(size=4), rng.normal(size=4)
 
     def loss(w: dict[str, Any]) -> float:
-        params, values, _ = ppo.Network.forward(w, pictures)
+        params, values, _ = ppo.forward(w, pictures)
         error = (values - target) / ppo.VALUE_SCALE
         return float((weight * log_prob(params, actions)[0]).sum() + 0.5 * (error**2).sum())
 
-    params, values, kept = ppo.Network.forward(weights, pictures)
+    params, values, kept = ppo.forward(weights, pictures)
     d_params = weight[:, None] * log_prob(params, actions)[1]
     d_out = np.concatenate([d_params, ((values - target) / ppo.VALUE_SCALE)[:, None]], axis=1)
-    gradient = ppo.Network.backward(weights, kept, d_out)
+    gradient = ppo.backward(weights, kept, d_out)
     step = 1e-6
     for name, w in weights.items():
         at = tuple(rng.integers(size) for size in w.shape)
