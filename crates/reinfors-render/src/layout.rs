@@ -1,6 +1,7 @@
 //! The shape of what is drawn into: sizes in pixels, and the bytes that a pixel becomes.
 
 use crate::axis::MAX_SHRINK;
+use reinfors_math::cpu::{Kernel, Level};
 use std::ops::RangeInclusive;
 
 /// Width and height in pixels.
@@ -113,21 +114,44 @@ impl Layout {
             }
             Self::Gray => {
                 let line = &mut out[row * size.width..][..size.width];
-                for (byte, pixel) in line.iter_mut().zip(pixels) {
-                    *byte = luminance(*pixel);
-                }
+                Level::best().run(GreyRow { line, pixels });
             }
+        }
+    }
+}
+
+/// A row of pixels to be written as their luminance.
+struct GreyRow<'a> {
+    line: &'a mut [u8],
+    pixels: &'a [[u8; 4]],
+}
+
+impl Kernel for GreyRow<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (byte, pixel) in self.line.iter_mut().zip(self.pixels) {
+            *byte = luminance(*pixel);
         }
     }
 }
 
 /// The luminance of a pixel, truncated. Sums in double precision and in this order are what the reference's are: of some
 /// greys the sum is the least bit below the grey, which takes a level off.
-#[inline]
+///
+/// Truncated in operations that vectorise at every level, which Rust's saturating conversion does badly: [`NEAREST`]
+/// leaves the nearest integer in the low bits, and where that lies above the sum it is one too many.
+#[inline(always)]
 pub(crate) fn luminance([red, green, blue, _]: [u8; 4]) -> u8 {
     let sum = f64::from(red) * 0.2125 + f64::from(green) * 0.7154 + f64::from(blue) * 0.0721;
-    sum as u8
+    let shifted = sum + NEAREST;
+    let is_above = shifted - NEAREST > sum;
+    (shifted.to_bits() as u32 - u32::from(is_above)) as u8
 }
+
+/// 1.5 * 2^52: a sum with it is rounded to an integer.
+const NEAREST: f64 = 6_755_399_441_055_744.0;
 
 #[cfg(test)]
 mod tests {
@@ -143,6 +167,16 @@ mod tests {
         assert_eq!(written(Layout::Chw), [0, 0, 1, 255, 0, 0, 2, 255, 0, 0, 3, 255]);
         assert_eq!(written(Layout::Hwc), [0, 0, 0, 0, 0, 0, 1, 2, 3, 255, 255, 255]);
         assert_eq!(written(Layout::Gray), [0, 0, 1, 255]);
+    }
+
+    #[test]
+    fn every_colour_has_the_luminance_that_a_conversion_truncates_to() {
+        for red in 0..=255 {
+            for (green, blue) in (0..=255_u8).flat_map(|green| (0..=255_u8).map(move |blue| (green, blue))) {
+                let sum = f64::from(red) * 0.2125 + f64::from(green) * 0.7154 + f64::from(blue) * 0.0721;
+                assert_eq!(luminance([red, green, blue, 0]), sum as u8, "{red} {green} {blue}");
+            }
+        }
     }
 
     /// Of all greys, NumPy's sum of the three products falls short of these.
