@@ -24,7 +24,7 @@ mod stencil;
 use crate::axis::Axis;
 use crate::layout::luminance;
 use crate::scene::{Item, Shape};
-use crate::{Colour, Layout, Scene, Size, SizeError};
+use crate::{Colour, Layout, Point, Scene, Size, SizeError};
 use canvas::Canvas;
 use coverage::{COLOURED, Coverage, GREY, PLAIN};
 use mesh::{Grid, Mesh};
@@ -185,7 +185,9 @@ impl Sketch {
     fn draw_mesh(&mut self, scene: &Scene, layer: &[Item]) {
         self.mesh.clear();
         for item in layer {
-            if let Shape::AaPolygon { points } = &item.shape {
+            if let Shape::AaPolygon { points } = &item.shape
+                && is_seen(scene.points(points), self.surface)
+            {
                 self.mesh.push(scene.points(points), self.axes.ink(item.colour));
             }
         }
@@ -238,6 +240,21 @@ impl Sketch {
             }
         }
     }
+}
+
+/// Whether the box of a polygon, soft edges included, meets the surface.
+#[inline(always)]
+fn is_seen(points: &[Point], surface: Size) -> bool {
+    const SOFT: i32 = 2;
+    let (width, height) = (surface.width as i32 + SOFT, surface.height as i32 + SOFT);
+    let (mut left, mut right, mut above, mut below) = (true, true, true, true);
+    for point in points {
+        left &= point.x < -SOFT;
+        right &= point.x > width;
+        above &= point.y < -SOFT;
+        below &= point.y > height;
+    }
+    !(left | right | above | below)
 }
 
 /// Whether an item belongs to the layer that `first` starts: the same mesh, or hard shapes the same side up.

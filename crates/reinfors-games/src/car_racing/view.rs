@@ -196,8 +196,13 @@ fn widened(point: Vec2) -> [f64; 2] {
     [f64::from(point.x), f64::from(point.y)]
 }
 
+#[inline]
 fn project<const N: usize>(camera: &Camera, points: &[[f64; 2]; N]) -> [Point; N] {
-    points.map(|point| Point::truncated(camera.project(point)))
+    let mut projected = [Point::default(); N];
+    for (to, &from) in projected.iter_mut().zip(points) {
+        *to = Point::truncated(camera.project(from));
+    }
+    projected
 }
 
 /// The field and its grass. Where the window lies inside the field, the field is simply everything.
