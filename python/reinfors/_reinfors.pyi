@@ -550,9 +550,10 @@ class PpoBatch(PpoRecords):
     def telemetry(self) -> dict[str, Any]:
         """What the window tells of itself.
 
-        `episodes`: dicts of return, length, ended, slot, seed. `seconds`: in step, render, infer, wait, total.
-        `steps_per_second`. `lag`: min, mean, max of how many versions old the policy was. `bottleneck`: sampler,
-        inference or learner, with one line of `advice`. `window`: windows finished before this one.
+        `episodes`: dicts of return, length in decisions, ended, slot, seed. `seconds`: in step, render, infer, wait,
+        total. `steps_per_second`: decisions. `lag`: min, mean, max of how many versions old the policy was.
+        `bottleneck`: sampler, inference or learner, with one line of `advice`. `window`: windows finished before this
+        one.
         """
 
     def time_major(self, name: str, /) -> _ByPart:
