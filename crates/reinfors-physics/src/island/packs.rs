@@ -17,7 +17,7 @@ use super::velocity::{Forecast, Iteration};
 use super::{Island, IslandDef, TimeStep, Wiring};
 use crate::body::MassLanes;
 
-/// Velocity iterations after which settled lanes leave, counted from the last time.
+/// Velocity iterations after which settled lanes leave, counted from the last time; even (see `velocity.rs`).
 const BURSTS: [usize; 5] = [8, 16, 32, 60, 64];
 
 /// Packs whose iterations run side by side.
@@ -103,7 +103,8 @@ impl<const N: usize, const B: usize, const J: usize> Packs<N, B, J> {
         free.reserve(*len);
         at_limit.reserve(*len);
 
-        let first = if step.stop_when_settled { BURSTS[0] } else { usize::MAX };
+        let first =
+            if step.stop_when_settled { BURSTS[0] + step.velocity_iterations % 2 } else { usize::MAX };
         let first = first.min(step.velocity_iterations);
         let left = step.velocity_iterations - first;
         run_burst::<W, N, B, J>(iterations, masses, first, forecasts);

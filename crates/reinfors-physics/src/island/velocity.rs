@@ -6,6 +6,9 @@
 //! repeats too. The impulses that hold the points together do not feed back, but each iteration adds to them
 //! what it added one period ago, and they warm start the next step: so these additions, and nothing else, are
 //! replayed one by one.
+//!
+//! A state of period two is handed back as it is, so that what is replayed is whole periods: where the number
+//! of iterations is odd, the first burst is longer by one.
 
 use reinfors_math::lanes::{Lanes, Mask, PerLane};
 use reinfors_math::{Vec2, per_lane};
@@ -14,7 +17,7 @@ use super::{Island, IslandDef, TimeStep, Wiring};
 use crate::body::{MassLanes, Velocity, select};
 use crate::joint::revolute::{Prepared, Revolute};
 
-/// Iterations of an island on its own between two looks at whether the state repeats.
+/// Iterations of an island on its own between two looks at whether the state repeats; even.
 const BURST: usize = 6;
 
 /// Velocities and joints while they are iterated.
@@ -93,9 +96,8 @@ impl<L: Lanes, const B: usize, const J: usize> Iteration<L, B, J> {
     #[inline(always)]
     pub(super) fn run<W: Wiring<J>>(&mut self, masses: &[MassLanes<L>; B], step: &TimeStep) {
         let mut left = step.velocity_iterations;
-        let most = if step.stop_when_settled { BURST } else { left };
         while left > 0 {
-            let burst = most.min(left);
+            let burst = if step.stop_when_settled { left.min(BURST + left % 2) } else { left };
             let [forecast] = Self::run_burst::<W, 1>(std::array::from_mut(self), masses, burst);
             left -= burst;
             if step.stop_when_settled && forecast.settled.all() {
@@ -199,9 +201,10 @@ impl<L: Lanes, const B: usize, const J: usize> Iteration<L, B, J> {
         feedback
     }
 
-    /// Does in the settled lanes what `count` further iterations would do.
+    /// Does in the settled lanes what `count` further iterations would do, an even number.
     #[inline(always)]
     pub(super) fn replay(&mut self, forecast: &Forecast<L, J>, count: usize) {
+        debug_assert!(count.is_multiple_of(2), "{count} iterations end in the middle of a period");
         let [first, second] = &forecast.added;
         let mut impulses = self.joints.each_ref().map(|joint| joint.impulse);
         for _ in 0..count / 2 {
@@ -214,11 +217,6 @@ impl<L: Lanes, const B: usize, const J: usize> Iteration<L, B, J> {
             // What one pair of additions leaves as it is, all further pairs do.
             if !(changed & forecast.settled).any() {
                 break;
-            }
-        }
-        if count % 2 == 1 {
-            for (impulse, &more) in impulses.iter_mut().zip(first) {
-                *impulse += more;
             }
         }
         for (joint, impulse) in self.joints.iter_mut().zip(impulses) {
