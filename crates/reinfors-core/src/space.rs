@@ -51,7 +51,7 @@ impl ActionSpace {
                 check_vectors(values, low.len(), rows)
             }
             (Self::Discrete { names }, Actions::Continuous(_)) => Err(Error::ActionType {
-                expected: format!("integers in 0..{}", names.len()),
+                expected: format!("integers from 0 to {}", names.len() - 1),
                 given: "floating-point numbers".into(),
             }),
             (Self::Continuous { low, .. }, Actions::Discrete(_)) => Err(Error::ActionType {
@@ -72,7 +72,8 @@ fn check_indices(indices: &[i64], n: usize, rows: usize) -> Result<()> {
     match indices.iter().position(|&index| usize::try_from(index).map_or(true, |index| index >= n)) {
         None => Ok(()),
         Some(row) => {
-            Err(Error::ActionValue { row, allowed: format!("in 0..{n}"), given: indices[row].to_string() })
+            let allowed = format!("from 0 to {}", n - 1);
+            Err(Error::ActionValue { row, allowed, given: indices[row].to_string() })
         }
     }
 }
@@ -87,7 +88,7 @@ fn check_vectors(values: &[f64], dimensions: usize, rows: usize) -> Result<()> {
         Some(at) => Err(Error::ActionValue {
             row: at / dimensions,
             allowed: "finite".into(),
-            given: values[at].to_string(),
+            given: format!("{:?}", values[at]),
         }),
     }
 }
@@ -115,9 +116,12 @@ mod tests {
         let message = |space: ActionSpace, actions, rows| space.check(actions, rows).unwrap_err().to_string();
         assert_eq!(
             message(three_names(), Actions::Discrete(&[0, 3]), 2),
-            "action 3 of row 1 must be in 0..3"
+            "action 3 of row 1 must be from 0 to 2"
         );
-        assert_eq!(message(three_names(), Actions::Discrete(&[-1]), 1), "action -1 of row 0 must be in 0..3");
+        assert_eq!(
+            message(three_names(), Actions::Discrete(&[-1]), 1),
+            "action -1 of row 0 must be from 0 to 2"
+        );
         assert_eq!(
             message(plane(), Actions::Continuous(&[0.0, 0.0, 0.0, f64::NAN]), 2),
             "action NaN of row 1 must be finite"

@@ -54,7 +54,7 @@ impl Learner {
                 return Err(EngineError::Setting {
                     name,
                     allowed: "from 0 to 1".into(),
-                    given: given.to_string(),
+                    given: format!("{given:?}"),
                 });
             }
         }

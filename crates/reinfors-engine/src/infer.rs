@@ -65,7 +65,7 @@ impl Inference {
         check_shape("values", &self.values_shape, self.values.len(), &[rows])?;
         if let Some(at) = self.params.iter().position(|param| !param.is_finite()) {
             return Err(EngineError::Output(format!(
-                "infer returned params with {} in row {}, column {}; needed are finite numbers",
+                "infer returned params with {:?} in row {}, column {}; needed are finite numbers",
                 self.params[at],
                 at / n_params,
                 at % n_params
@@ -74,7 +74,7 @@ impl Inference {
         match self.values.iter().position(|value| !(*value as f32).is_finite()) {
             None => Ok(()),
             Some(row) => Err(EngineError::Output(format!(
-                "infer returned values with {} in row {row}; needed are finite numbers that float32 can hold",
+                "infer returned values with {:?} in row {row}; needed are finite numbers that float32 can hold",
                 self.values[row]
             ))),
         }

@@ -39,7 +39,7 @@ impl Gaussian {
             let sample = (mean + libm::exp(*log_std) * standard_normal(rng)) as f32;
             if !sample.is_finite() {
                 return Err(format!(
-                    "mean {mean} with log_std {log_std} gives a sample that float32 cannot hold"
+                    "mean {mean:?} with log_std {log_std:?} gives a sample that float32 cannot hold"
                 ));
             }
             out.push(sample);

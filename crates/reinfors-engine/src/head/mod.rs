@@ -167,7 +167,7 @@ impl Head {
         if rounded.is_finite() {
             Ok(rounded)
         } else {
-            Err(format!("params {params:?} give the sampled action a log-density of {log_prob}"))
+            Err(format!("params {params:?} give the sampled action a log-density of {log_prob:?}"))
         }
     }
 }
