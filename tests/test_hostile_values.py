@@ -7,7 +7,9 @@ argument or option is in the sweep the day it is there.
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,10 +75,18 @@ VALUES: dict[str, Callable[[], Any]] = {
     "nested list": lambda: [[[[[[[[[[[[1]]]]]]]]]]]],
     "endless list": endless,
     "dict": lambda: {"x": [1]},
+    "set": lambda: {1, 2},
+    "endless iterator": itertools.count,
+    "endless truth": lambda: itertools.repeat(True),
+    "huge range": lambda: range(10**12),
+    "huge array": lambda: np.broadcast_to(np.float32(0), (10**6, 10**6)),
+    "masked array": lambda: np.ma.masked_array([0.0, 1.0], [False, True]),
     "class": lambda: int,
     "function": lambda: len,
     "hostile": Hostile,
 }
+
+NO_OPTIONS: Any = [1]
 
 # The smallest good arguments of what cannot be called without any.
 GOOD: dict[str, Any] = {
@@ -167,6 +177,13 @@ def test_options_meet_every_value(name: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("name", rf.games.registered())
+def test_options_by_place_are_refused_with_their_names(name: str) -> None:
+    names = ", ".join(option["name"] for option in rf.games.describe(name)["options"])
+    with pytest.raises(TypeError, match=f"{name} takes its options by keyword, which are {names}; got 1 without"):
+        getattr(rf.games, name)(True)
+
+
+@pytest.mark.parametrize("name", rf.games.registered())
 def test_an_unknown_option_or_reward_is_refused_with_the_known_ones(name: str) -> None:
     description = rf.games.describe(name)
     with pytest.raises(ValueError, match=", ".join(option["name"] for option in description["options"])):
@@ -198,6 +215,10 @@ def test_an_unknown_option_or_reward_is_refused_with_the_known_ones(name: str) -
         ("reward", {"tile": 1.0}, TypeError),
         ("policy", None, TypeError),
         ("policy", rf.learners.Ppo(), TypeError),
+        ("policy", rf.policies.Ppo, TypeError),
+        ("learner", rf.learners.Ppo, TypeError),
+        ("learner", SimpleNamespace(gamma=0.9, lam=0.9), TypeError),
+        ("reward", SimpleNamespace(weights={}), TypeError),
         ("learner", rf.policies.Ppo(), TypeError),
     ],
 )
@@ -250,3 +271,32 @@ def test_methods_meet_every_value(value: str) -> None:
             continue
         with pytest.raises((*ALLOWED_ERRORS, ZeroDivisionError)):
             method(given)
+
+
+def test_equal_games_have_equal_hashes_whatever_the_sign_of_a_zero() -> None:
+    one, other = (rf.games.make("CarRacing", actions=[(0.0 * sign, 0, 0)]) for sign in (1.0, -1.0))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert hash(one) != hash(rf.games.make("CarRacing", actions=[(0.5, 0, 0)]))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda engine: engine.collect(2**70, len), ValueError, "n_records must be an integer from 1 to 16777216, got"),
+        (lambda engine: engine.collect_stream(2**70, len), ValueError, "collect_size must be .* to 16777216, got"),
+        (lambda engine: engine.weights_updated(2**70), ValueError, r"version must be .* from 0 to 2\*\*63 - 1, got"),
+        (
+            lambda _: rf.VecEnv(GOOD["game"](), 2).reset(options=NO_OPTIONS),
+            TypeError,
+            r"options must be a dict .*, got \[1\]",
+        ),
+        (lambda _: rf.learners.Ppo(gamma=1e308), ValueError, r"got 1e\+308"),
+        (lambda _: rf.learners.Ppo(gamma=10**4000), ValueError, r"got 10{79}\.\.\. \(int\)"),
+    ],
+)
+def test_a_refusal_is_short_and_has_the_true_bounds(call: Any, error: type[Exception], match: str) -> None:
+    engine = rf.Engine(**{name: GOOD[name]() for name in ("game", "reward", "policy", "learner", "n_games")})
+    with pytest.raises(error, match=match) as caught:
+        call(engine)
+    assert len(str(caught.value)) < 200

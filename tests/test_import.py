@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -56,6 +57,21 @@ def test_public_ids_are_registered_whichever_is_imported_first(imports: str) -> 
     assert listed.split() == [f"reinfors/{env.id}" for env in PUBLIC_ENVS]
 
 
+def run_at_level(name: str) -> subprocess.CompletedProcess[str]:
+    script = "import reinfors\nprint(reinfors.build_info()['cpu_level'])"
+    env = {**os.environ, "REINFORS_CPU": name}
+    return subprocess.run(
+        [sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_the_level_of_instructions_is_chosen_by_a_name_that_there_is() -> None:
+    assert run_at_level("").stdout.split() == [rf.build_info()["cpu_level"]]
+    assert run_at_level("baseline").stdout.split() == ["baseline"]
+    refused = run_at_level("sse9").stderr
+    assert re.search(r'ValueError: .* REINFORS_CPU must be baseline.*, got "sse9"', refused), refused
+
+
 def test_gymnasium_imports_the_adapter_that_an_id_names() -> None:
     gymnasium = pytest.importorskip("gymnasium")
     for env in PUBLIC_ENVS:
@@ -66,7 +82,7 @@ def test_gymnasium_imports_the_adapter_that_an_id_names() -> None:
 
 def test_the_build_says_what_it_is() -> None:
     info = rf.build_info()
-    assert set(info) == {"version", "profile", "target", "cpu_features"}
+    assert set(info) == {"version", "profile", "target", "cpu_level"}
     assert re.fullmatch(r"\d+\.\d+\.\d+", info["version"])
     assert rf.__version__ == info["version"]
     assert info["profile"] in {"debug", "release"}

@@ -12,6 +12,7 @@ import sys
 import textwrap
 import threading
 import time
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -239,6 +240,54 @@ def test_streams_of_many_threads_do_not_wait_for_each_other() -> None:
     assert [outcome[seed] for seed in range(3)] == expected
 
 
+class Agent:
+    """Keeps the stream that asks one of its own methods."""
+
+    def __init__(self) -> None:
+        self.engine = engine_of()
+        self.stream = self.engine.collect_stream(4, self.infer)
+
+    def infer(self, obs: np.ndarray) -> Outputs:
+        return infer(obs)
+
+
+def stream_in_its_own_closure() -> rf.CollectStream:
+    streams: list[rf.CollectStream] = []
+
+    def knowing(obs: np.ndarray) -> Outputs:
+        assert len(streams) <= 1
+        return infer(obs)
+
+    streams.append(engine_of().collect_stream(4, knowing))
+    return streams[0]
+
+
+@pytest.mark.parametrize("make", [lambda: Agent().stream, stream_in_its_own_closure], ids=["method", "closure"])
+def test_a_stream_in_a_cycle_is_collected_with_its_thread_and_its_engine(make: Callable[[], rf.CollectStream]) -> None:
+    gc.collect()
+    time.sleep(0.2)  # threads that earlier tests let go
+    before = native_threads()
+    streams = []
+    for _ in range(5):
+        stream = make()
+        next(stream)
+        streams.append(weakref.ref(stream))
+        del stream
+    assert settles(lambda: all(stream() is None for stream in streams))
+    assert settles(lambda: native_threads() <= before)
+
+
+@pytest.mark.parametrize("ending", ["stop", "pause"])
+def test_an_ended_stream_lets_go_of_infer(ending: str) -> None:
+    agent = Agent()
+    stream, watched = agent.stream, weakref.ref(agent)
+    next(stream)
+    getattr(stream, ending)()
+    del agent
+    gc.collect()
+    assert watched() is None
+
+
 @pytest.mark.parametrize("argument", ["collect_size", "depth"])
 @pytest.mark.parametrize("given", [0, -1, True, 1.5, "3", 2**70])
 def test_sizes_that_cannot_be_are_refused(argument: str, given: object) -> None:
@@ -347,6 +396,33 @@ def test_the_interpreter_ends_with_an_infer_that_never_returns(body: str) -> Non
         time.sleep(0.2)
         print("done")
         """).split() == ["done"]
+
+
+def test_the_interpreter_ends_with_several_infers_that_swallow_every_exception() -> None:
+    begin = time.monotonic()
+    printed = run("""
+        class Last:
+            def __del__(self):
+                time.sleep(0.3)  # the interpreter is going, and lets the threads try to come back
+
+        def deaf(obs):
+            while True:
+                try:
+                    time.sleep(0.01)
+                except BaseException:
+                    pass
+
+        def stream():
+            game = rf.games.make("CarRacing")
+            return rf.Engine(game, None, rf.policies.Ppo(), rf.learners.Ppo(), 1, 1).collect_stream(4, deaf)
+
+        last = Last()
+        streams = [stream() for _ in range(3)]
+        time.sleep(0.2)
+        print("done")
+        """)
+    assert printed.split() == ["done"]
+    assert time.monotonic() - begin < 15  # all are waited for at once
 
 
 def test_an_uncaught_error_ends_the_process_with_a_live_stream() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -38,7 +41,7 @@ def test_arrays_have_the_documented_shapes_and_types(name: str) -> None:
     with env_of(name) as env:
         obs, infos = env.reset(seed=0)
         assert obs.shape == (2, *env.game.obs_shape)
-        assert (obs.dtype, infos) == (np.uint8, {})
+        assert (obs.dtype, infos) == (env.game.obs_dtype, {})
         obs, rewards, terminated, truncated, _ = env.step(noops(env))
         assert obs.flags.c_contiguous
         assert obs.flags.writeable
@@ -85,6 +88,27 @@ def test_other_seeds_are_refused(seed: object, error: type[Exception]) -> None:
     with pytest.raises(error, match="seed"):
         env.reset(seed=seed)  # type: ignore[arg-type]
     assert np.array_equal(env.observe(), before)
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [itertools.count(), itertools.repeat(True), range(10**12), [0] * 3, [0]],
+    ids=["count", "repeat", "range", "one more", "one less"],
+)
+def test_no_more_is_read_of_an_iterable_than_tells_that_it_is_too_long(endless: Any) -> None:
+    env = env_of("CarRacing")
+    with pytest.raises(ValueError, match="one per environment: 2 of them, got"):
+        env.reset(seed=endless)
+    with pytest.raises(ValueError, match="one per environment: 2 of them, got"):
+        env.reset(options={"reset_mask": endless})
+    with pytest.raises((TypeError, ValueError), match="actions must be an array of integers from 0 to 4"):
+        env.step(endless)
+
+
+@pytest.mark.parametrize("unordered", [{1, 2}, frozenset({1}), {1: 0, 2: 0}, {1: 0}.keys(), b"ab", bytearray(2)])
+def test_what_has_no_order_or_means_something_else_is_no_list_of_seeds(unordered: Any) -> None:
+    with pytest.raises(TypeError, match="seed must be None, an integer or a list"):
+        env_of("CarRacing").reset(seed=unordered)
 
 
 def test_no_seed_is_fresh_entropy_and_a_seed_of_construction_is_that_of_the_first_reset() -> None:
@@ -378,3 +402,38 @@ def test_threads_of_the_caller_are_told_when_they_collide() -> None:
         thread.join()
     assert set(outcomes) <= {"this VecEnv is in use by another thread"}
     assert env.step(noops(env))[1].shape == (64,)
+
+
+@pytest.mark.parametrize("first_use", ["reset", "observe"])
+def test_an_interrupt_of_the_first_call_is_an_interrupt_and_nothing_breaks(first_use: str) -> None:
+    script = f"""
+import os, signal, threading
+import reinfors as rf
+env = rf.VecEnv(rf.games.make("CarRacing"), 400, 1)
+threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    env.reset()
+    env.{first_use}()
+    while True:
+        env.observe()
+except KeyboardInterrupt:
+    print("interrupted", len(env.reset(seed=0)[0]))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.split() == ["interrupted", "400"], done.stderr
+
+
+def test_gymnasiums_own_constants_name_the_modes() -> None:
+    vector = pytest.importorskip("gymnasium.vector")
+    for mode in vector.AutoresetMode:
+        assert env_of("CarRacing", autoreset=mode).autoreset == mode.name.lower()
+
+
+@pytest.mark.parametrize("index", [2**63, 2**64 - 1])
+def test_an_unsigned_index_is_reported_as_it_is(index: int) -> None:
+    env = env_of("CarRacing")
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=f"action {index} of row 1 must be from 0 to 4"):
+        env.step(np.array([0, index], np.uint64))
+    with pytest.raises(TypeError, match="masked"):
+        env.step(np.ma.masked_array([0, 1], [False, True]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from numbers import Real
 
+MOST_SHOWN = 80  # characters
+
 
 def number(name: str, value: object, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite number from `low` to `high`; truth values are no numbers here.
@@ -14,7 +16,7 @@ def number(name: str, value: object, low: float = -math.inf, high: float = math.
         ValueError: It is not finite or outside the bounds.
     """
     allowed = "a finite number" if math.isinf(low) else f"a number from {low:g} to {high:g}"
-    given = f"{value!r} ({type(value).__name__})"
+    given = f"{_shown(value)} ({type(value).__name__})"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be {allowed}, got {given}")
     try:
@@ -35,6 +37,15 @@ def choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """
     allowed = " or ".join(repr(choice) for choice in choices)
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be {allowed}, got {value!r} ({type(value).__name__})")
+        raise TypeError(f"{name} must be {allowed}, got {_shown(value)} ({type(value).__name__})")
     if value not in choices:
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+        raise ValueError(f"{name} must be {allowed}, got {_shown(value)}")
+
+
+def _shown(value: object) -> str:
+    """A value's text, of which a message has room for the beginning."""
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python writes
+        return "a number of very many digits"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."

@@ -1,6 +1,7 @@
 """The native module: classes that forward to Rust. Import its names from `reinfors`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
 from types import TracebackType
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict, final
 
@@ -157,10 +158,15 @@ class _BuildInfo(TypedDict):
     version: str
     profile: Literal["debug", "release"]
     target: str
-    cpu_features: list[str]
+    cpu_level: Literal["baseline", "avx2"]
 
 def build_info() -> _BuildInfo:
-    """How the native module was built: version, profile, target and the instruction sets compiled in."""
+    """How the native module was built, and the level of instructions it uses on this processor.
+
+    The level is the best that the processor has, or the one that the environment variable `REINFORS_CPU` names, to
+    measure or test a lower one; results do not depend on it. Importing the package with a name that this processor
+    does not have is a `ValueError`.
+    """
 
 @final
 class VecEnv:
@@ -168,7 +174,7 @@ class VecEnv:
 
     Every array that is returned is the caller's to keep. Observations are one array, or where the game observes several
     parts a dict of one array per part. A refused call changes nothing. Results do not depend on the
-    number of threads.
+    number of threads. Cannot be copied or pickled: `save` and `load` carry single environments over.
 
     Args:
         game: What is played.
@@ -177,9 +183,10 @@ class VecEnv:
         seed: Environment `i` takes `seed + i` at its first reset if that is given no seed: a non-negative integer of
             any size, or `None` for fresh entropy.
         reward: Weights, or `None` for the game's defaults.
-        autoreset: What happens after an episode's end, in Gymnasium's words: `"next_step"` resets instead of the next
-            step (whose action is ignored, whose reward is 0), `"same_step"` resets at once and leaves what was last
-            seen in `infos["final_obs"]` and `infos["final_info"]`, `"disabled"` resets nothing and simulates on.
+        autoreset: What happens after an episode's end, in Gymnasium's words or constants: `"next_step"` resets instead
+            of the next step (whose action is ignored, whose reward is 0), `"same_step"` resets at once and leaves what
+            was last seen in `infos["final_obs"]` and `infos["final_info"]`, `"disabled"` resets nothing and simulates
+            on.
 
     Raises:
         TypeError: An argument has the wrong type.
@@ -193,7 +200,7 @@ class VecEnv:
         n_threads: int | None = None,
         seed: SupportsIndex | None = None,
         reward: Reward | None = None,
-        autoreset: Literal["next_step", "same_step", "disabled"] = "next_step",
+        autoreset: Literal["next_step", "same_step", "disabled"] | Enum = "next_step",
     ) -> Self: ...
     @property
     def game(self) -> Game:
@@ -229,8 +236,8 @@ class VecEnv:
         """Starts new episodes.
 
         Args:
-            seed: An integer `s` gives environment `i` the seed `s + i`; a list gives each its own; `None`, also inside
-                the list, continues the environment's random stream.
+            seed: An integer `s` gives environment `i` the seed `s + i`; a list, or another ordered iterable but bytes,
+                gives each its own; `None`, also inside the list, continues the environment's random stream.
             options: Values (bool) of the game's reset flags, and `"reset_mask"`: a bool array (n_envs,) of the
                 environments to reset, the others staying where they are.
 
@@ -335,6 +342,7 @@ class Engine:
     the games are where they were before the call, and the engine can be used on.
 
     A batch is a function of configuration, seed and the answers of `infer`: not of threads, timing or machine.
+    Cannot be copied or pickled: a twin elsewhere is made from `resolved_config` and `snapshot`.
 
     Args:
         game: What is played.
@@ -389,7 +397,8 @@ class Engine:
 
         Raises:
             TypeError: `infer` is not callable or returns another type than accepted.
-            ValueError: `n_records` is below 1; `infer` returns another shape or a number that is not finite.
+            ValueError: `n_records` is not from 1 to 2**24; `infer` returns another shape or a number that is not
+                finite.
             RuntimeError: The engine is in use: held by a stream, by another thread or by the call that asks `infer`.
         """
 
@@ -403,12 +412,15 @@ class Engine:
 
         Raises:
             TypeError: `infer` is not callable, or a number is no integer.
-            ValueError: A number is below 1.
+            ValueError: `collect_size` is not from 1 to 2**24, or `depth` is below 1.
             RuntimeError: The engine is in use.
         """
 
     def weights_updated(self, version: int | None = None) -> int:
-        """Marks a new version of the policy and returns it: one higher, or the given non-negative one."""
+        """Marks a new version of the policy and returns it: one higher, or the given non-negative one.
+
+        A given version may be lower than the last: records of the higher one then have a negative lag.
+        """
 
     def snapshot(self) -> bytes:
         """The state of every game and random stream, from which `restore` continues exactly.
@@ -433,7 +445,8 @@ def engine_from_config(config: Mapping[str, Any], /) -> Engine:
     """The engine that `Engine.resolved_config` describes.
 
     Args:
-        config: A dict with the keys game, options, reward, policy, learner, n_games, n_threads and seed.
+        config: A dict with the keys game, options, reward, policy, learner, n_games, n_threads and seed, each as
+            complete as there: no option, weight or setting is left to a default.
 
     Raises:
         TypeError: A value has the wrong type.
@@ -444,7 +457,7 @@ def engine_from_config(config: Mapping[str, Any], /) -> Engine:
 class CollectStream(Iterator[PpoBatch]):
     """Batches made in the background, by `Engine.collect_stream`; iterate over it, or call `next`.
 
-    Leaving its `with` block stops it, and so does dropping it: the engine is then free.
+    Leaving its `with` block stops it, and so does dropping it, even where `infer` keeps it: the engine is then free.
     """
 
     def __next__(self) -> PpoBatch:
@@ -528,7 +541,7 @@ class PpoRecords:
 
 @final
 class PpoBatch(PpoRecords):
-    """The records of one window, time-major: row `t * n_games + slot`."""
+    """The records of one window, time-major: row `t * n_games + slot`. Cannot be pickled; its arrays can."""
 
     @property
     def n_games(self) -> int:

@@ -34,7 +34,10 @@ def _class_of(name: str) -> type[Game]:
     """The class of a registered game, with its options as keywords."""
     description = describe(name)
 
-    def new(cls: type[Game], **options: object) -> Game:
+    def new(cls: type[Game], *given: object, **options: object) -> Game:
+        if given:
+            names = ", ".join(row["name"] for row in description["options"])
+            raise TypeError(f"{name} takes its options by keyword, which are {names}; got {len(given)} without")
         return Game.__new__(cls, name, options)
 
     def pickled(self: Game) -> tuple[tuple[()], dict[str, object]]:

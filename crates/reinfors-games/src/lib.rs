@@ -3,6 +3,8 @@
 mod car_racing;
 
 use reinfors_core::{Registration, Registry};
+/// The instructions that games are drawn and stepped with.
+pub use reinfors_math::cpu::Level;
 
 /// Every game, in the order in which they are listed everywhere.
 static GAMES: [Registration; 1] = [Registration::of::<car_racing::CarRacing>()];

@@ -12,6 +12,7 @@
 
 #![allow(unsafe_code)]
 
+use std::ffi::OsStr;
 use std::sync::OnceLock;
 
 /// A set of instructions that this processor has.
@@ -45,11 +46,20 @@ impl Level {
     pub fn best() -> Self {
         static BEST: OnceLock<Level> = OnceLock::new();
         *BEST.get_or_init(|| {
-            let levels = Self::available();
-            let wanted = std::env::var("REINFORS_CPU").ok();
-            let named = levels.iter().find(|level| wanted.as_deref() == Some(level.name()));
-            *named.or(levels.last()).unwrap_or(&Self::BASELINE)
+            Self::chosen(std::env::var_os("REINFORS_CPU").as_deref()).unwrap_or_else(|(level, _)| level)
         })
+    }
+
+    /// The level called `name`, or the best of this processor where that is `None` or empty.
+    ///
+    /// # Errors
+    /// The processor has no level of that name: its best one, and the names of those it has.
+    pub fn chosen(name: Option<&OsStr>) -> Result<Self, (Self, String)> {
+        let levels = Self::available();
+        let best = levels.last().copied().unwrap_or(Self::BASELINE);
+        let Some(name) = name.filter(|name| !name.is_empty()) else { return Ok(best) };
+        let found = levels.iter().copied().find(|level| name == level.name());
+        found.ok_or_else(|| (best, levels.iter().map(|level| level.name()).collect::<Vec<_>>().join(" or ")))
     }
 
     /// Every level of this processor, the best last.
@@ -136,6 +146,17 @@ mod tests {
         for level in Level::available() {
             assert!(level.run(Arithmetic(&numbers)) == baseline, "{} differs", level.name());
         }
+    }
+
+    #[test]
+    fn a_level_is_chosen_by_its_name_and_an_unknown_one_is_told_from_none() {
+        let best = *Level::available().last().unwrap();
+        for (name, level) in [(None, best), (Some(""), best), (Some("baseline"), Level::BASELINE)] {
+            assert_eq!(Level::chosen(name.map(str::as_ref)), Ok(level));
+        }
+        let (fallback, known) = Level::chosen(Some("sse9".as_ref())).unwrap_err();
+        assert_eq!(fallback, best);
+        assert!(known.starts_with("baseline"));
     }
 
     #[test]

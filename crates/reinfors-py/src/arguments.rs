@@ -1,20 +1,22 @@
-//! Python values as the native types that constructors and methods take, refused by name where they do not fit.
+//! Python values as the native types that constructors and methods take, and what is refused as Python's exceptions.
 //!
-//! Truth values are never counts or numbers here: `n_envs=True` is a slip. For seeds they are, as in the reference.
+//! 1. Truth values are never counts or numbers here: `n_envs=True` is a slip. For seeds they are, as in the reference.
+//! 2. What has the wrong type is a `TypeError`, what has a wrong value a `ValueError`, what comes at the wrong time a
+//!    `RuntimeError`; what the caller's own code raised is raised again as itself. Messages of native errors pass
+//!    through unchanged.
 
-use crate::error::OrRaise;
-use crate::game::option_to_python;
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use reinfors_core::OptionValue;
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use reinfors_core::rng::Seed;
-use reinfors_engine::config::MAX_GAMES;
-use reinfors_engine::{HeadKind, Learner, Policy, ResolvedConfig};
+use reinfors_core::{ErrorKind, OptionValue};
+use reinfors_engine::{EngineError, EngineErrorKind};
 use std::ops::RangeInclusive;
 
 /// Lists inside lists that an option may have; a list that contains itself ends here.
 const MAX_NESTING: usize = 8;
+/// Most numbers of an array that is an option.
+const MAX_ITEMS: usize = 1 << 16;
 /// Characters of a value shown in a message.
 const MAX_SHOWN: usize = 80;
 
@@ -45,10 +47,9 @@ fn is_bool(value: &Bound<'_, PyAny>) -> bool {
 
 /// An integer of Python or NumPy inside `allowed`.
 pub(crate) fn integer(name: &str, value: &Bound<'_, PyAny>, allowed: RangeInclusive<i64>) -> PyResult<i64> {
-    let words = if *allowed.end() == i64::MAX {
-        format!("an integer of at least {}", allowed.start())
-    } else {
-        format!("an integer from {} to {}", allowed.start(), allowed.end())
+    let words = match *allowed.end() {
+        i64::MAX => format!("an integer from {} to 2**63 - 1", allowed.start()),
+        end => format!("an integer from {} to {end}", allowed.start()),
     };
     if is_bool(value) || value.is_instance_of::<PyString>() {
         return Err(wrong_type(name, &words, value));
@@ -100,6 +101,39 @@ pub(crate) fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
 /// A text.
 pub(crate) fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     value.extract::<String>().map_err(|_| wrong_type(name, "a str", value))
+}
+
+/// A dictionary, or `None`.
+pub(crate) fn optional_dict<'a, 'py>(
+    name: &str,
+    value: Option<&'a Bound<'py, PyAny>>,
+) -> PyResult<Option<&'a Bound<'py, PyDict>>> {
+    let cast = |value: &'a Bound<'py, PyAny>| {
+        value.cast::<PyDict>().map_err(|_| wrong_type(name, "a dict with str keys", value))
+    };
+    value.map(cast).transpose()
+}
+
+/// The items of an ordered iterable that has `n`. Of one with more, which may have no end, only one more is read.
+pub(crate) fn items<'py>(
+    name: &str,
+    value: &Bound<'py, PyAny>,
+    n: usize,
+    allowed: &str,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let abc = value.py().import("collections.abc")?;
+    let is_bytes = value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyByteArray>();
+    if is_bytes || value.is_instance(&abc.getattr("Set")?)? || value.is_instance(&abc.getattr("Mapping")?)? {
+        return Err(wrong_type(name, allowed, value));
+    }
+    let items = value.try_iter()?.take(n.saturating_add(1)).collect::<PyResult<Vec<_>>>()?;
+    if items.len() == n {
+        return Ok(items);
+    }
+    let given = if items.len() < n { items.len().to_string() } else { "more".into() };
+    Err(PyValueError::new_err(format!(
+        "{name} must be {allowed}, one per environment: {n} of them, got {given}"
+    )))
 }
 
 /// A seed: a non-negative integer of any size, or `None`.
@@ -167,6 +201,9 @@ fn option_value(name: &str, value: &Bound<'_, PyAny>, nesting: usize) -> PyResul
         return items.collect::<PyResult<_>>().map(OptionValue::List);
     }
     if value.hasattr("__array_interface__")? && value.hasattr("tolist")? {
+        if value.getattr("size")?.gt(MAX_ITEMS)? {
+            return Err(wrong_value(&subject(), &format!("at most {MAX_ITEMS} numbers"), value));
+        }
         // NumPy's scalars and arrays as plain numbers and lists of them.
         let plain = value.call_method0("tolist")?;
         if !plain.hasattr("tolist")? {
@@ -191,11 +228,24 @@ fn option_value(name: &str, value: &Bound<'_, PyAny>, nesting: usize) -> PyResul
 /// The weights of `reinfors.Reward`, or none for the game's defaults.
 pub(crate) fn reward_weights(reward: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, f64)>> {
     let Some(reward) = reward else { return Ok(Vec::new()) };
-    let table = reward.getattr("weights").ok().and_then(|weights| weights.cast_into::<PyDict>().ok());
-    weights(&table.ok_or_else(|| wrong_type("reward", "None or a reinfors.Reward", reward))?)
+    let table = instance("reward", reward, ("reward", "Reward"))?.getattr("weights")?;
+    weights(table.cast().map_err(|_| wrong_type("the weights of reward", "a dict", &table))?)
 }
 
-fn weights(table: &Bound<'_, PyDict>) -> PyResult<Vec<(String, f64)>> {
+/// The value of the argument `name`, if it is an instance of the class `reinfors.module.class`.
+pub(crate) fn instance<'a, 'py>(
+    name: &str,
+    value: &'a Bound<'py, PyAny>,
+    (module, class): (&str, &str),
+) -> PyResult<&'a Bound<'py, PyAny>> {
+    if value.is_instance(&value.py().import(format!("reinfors.{module}"))?.getattr(class)?)? {
+        return Ok(value);
+    }
+    Err(wrong_type(name, &format!("an instance of reinfors.{module}.{class}"), value))
+}
+
+/// Reward weights by key.
+pub(crate) fn weights(table: &Bound<'_, PyDict>) -> PyResult<Vec<(String, f64)>> {
     let read = |(name, weight): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let name = text("the name of a reward", &name)?;
         let weight = number(&format!("reward {name}"), &weight)?;
@@ -204,85 +254,45 @@ fn weights(table: &Bound<'_, PyDict>) -> PyResult<Vec<(String, f64)>> {
     table.iter().map(read).collect()
 }
 
-/// `reinfors.policies.Ppo`, by its attribute.
-pub(crate) fn policy(value: &Bound<'_, PyAny>) -> PyResult<Policy> {
-    let wrong = || wrong_type("policy", "a reinfors.policies.Ppo", value);
-    let distribution = value.getattr("distribution").map_err(|_| wrong())?;
-    let name: Option<String> = distribution.extract().map_err(|_| wrong())?;
-    Ok(Policy::Ppo { head: name.map(|name| HeadKind::parse(&name)).transpose().or_raise()? })
+/// Turns the error of a native call into the exception it is in Python.
+pub(crate) trait OrRaise<T> {
+    /// The value, or the exception.
+    fn or_raise(self) -> PyResult<T>;
 }
 
-/// `reinfors.learners.Ppo`, by its attributes.
-pub(crate) fn learner(value: &Bound<'_, PyAny>) -> PyResult<Learner> {
-    let attribute =
-        |name| value.getattr(name).map_err(|_| wrong_type("learner", "a reinfors.learners.Ppo", value));
-    Ok(Learner::Ppo {
-        gamma: number("gamma", &attribute("gamma")?)?,
-        lam: number("lam", &attribute("lam")?)?,
-    })
-}
-
-/// A configuration as a dictionary that JSON can hold.
-pub(crate) fn config_to_python<'py>(
-    py: Python<'py>,
-    config: &ResolvedConfig,
-) -> PyResult<Bound<'py, PyDict>> {
-    let Policy::Ppo { head } = config.policy;
-    let Learner::Ppo { gamma, lam } = config.learner;
-    let dict = PyDict::new(py);
-    let options = PyDict::new(py);
-    for (name, value) in &config.options {
-        options.set_item(name, option_to_python(py, value)?)?;
+impl<T> OrRaise<T> for reinfors_core::Result<T> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| match error.kind() {
+            ErrorKind::Type => PyTypeError::new_err(error.to_string()),
+            ErrorKind::Value => PyValueError::new_err(error.to_string()),
+        })
     }
-    dict.set_item("game", &config.game)?;
-    dict.set_item("options", options)?;
-    dict.set_item("reward", config.reward.clone().into_py_dict(py)?)?;
-    dict.set_item("policy", [("distribution", head.map(HeadKind::name))].into_py_dict(py)?)?;
-    dict.set_item("learner", [("gamma", gamma), ("lam", lam)].into_py_dict(py)?)?;
-    dict.set_item("n_games", config.n_games)?;
-    dict.set_item("n_threads", config.n_threads)?;
-    dict.set_item("seed", seed_to_python(py, &config.seed)?)?;
-    Ok(dict)
 }
 
-/// The inverse of [`config_to_python`]; whether the values are allowed is the engine's to say.
-pub(crate) fn config_from_python(config: &Bound<'_, PyDict>) -> PyResult<ResolvedConfig> {
-    const KEYS: [&str; 8] =
-        ["game", "options", "reward", "policy", "learner", "n_games", "n_threads", "seed"];
-    let unknown = config.keys().iter().find(|key| !KEYS.iter().any(|known| key.eq(known).unwrap_or(false)));
-    if let Some(unknown) = unknown {
-        return Err(wrong_value("a key of config", &format!("one of {}", KEYS.join(", ")), &unknown));
+impl<T> OrRaise<T> for Result<T, EngineError> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(exception)
     }
-    let item = |name: &str| {
-        let missing =
-            || PyValueError::new_err(format!("config has no {name:?}; its keys are {}", KEYS.join(", ")));
-        config.get_item(name)?.ok_or_else(missing)
-    };
-    let table = |name: &str| {
-        let value = item(name)?;
-        value
-            .cast_into::<PyDict>()
-            .map_err(|error| wrong_type(&format!("config[{name:?}]"), "a dict", &error.into_inner()))
-    };
-    let entry = |name: &str, key: &str| {
-        let missing = || PyValueError::new_err(format!("config[{name:?}] has no {key:?}"));
-        table(name)?.get_item(key)?.ok_or_else(missing)
-    };
-    let head: Option<String> = entry("policy", "distribution")?.extract()?;
-    let n_threads = item("n_threads")?;
-    let seed_given = item("seed")?;
-    Ok(ResolvedConfig {
-        game: text("config[\"game\"]", &item("game")?)?,
-        options: options(&table("options")?)?,
-        reward: weights(&table("reward")?)?,
-        policy: Policy::Ppo { head: head.map(|name| HeadKind::parse(&name)).transpose().or_raise()? },
-        learner: Learner::Ppo {
-            gamma: number("gamma", &entry("learner", "gamma")?)?,
-            lam: number("lam", &entry("learner", "lam")?)?,
-        },
-        n_games: count("n_games", &item("n_games")?, 1..=MAX_GAMES as i64)?,
-        n_threads: optional_count("n_threads", (!n_threads.is_none()).then_some(&n_threads), 1..=i64::MAX)?,
-        seed: seed("seed", &seed_given)?
-            .ok_or_else(|| wrong_type("seed", "a non-negative integer", &seed_given))?,
-    })
+}
+
+/// The exception that an error of the engine is.
+fn exception(error: EngineError) -> PyErr {
+    let message = error.to_string();
+    match error.kind() {
+        EngineErrorKind::Type => PyTypeError::new_err(message),
+        EngineErrorKind::Value => PyValueError::new_err(message),
+        EngineErrorKind::Busy | EngineErrorKind::State | EngineErrorKind::Internal => runtime_error(message),
+        EngineErrorKind::Infer => {
+            let EngineError::Infer(error) = error else { return runtime_error(message) };
+            error
+                .into_payload()
+                .and_then(|payload| payload.downcast::<PyErr>().ok())
+                .map_or_else(|| runtime_error(message), |raised| *raised)
+        }
+    }
+}
+
+/// A `RuntimeError`.
+pub(crate) fn runtime_error(message: impl Into<String>) -> PyErr {
+    PyRuntimeError::new_err(message.into())
 }

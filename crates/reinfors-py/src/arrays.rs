@@ -1,23 +1,20 @@
 //! Arrays across the border: observations lent to `infer` and in batches without a copy, results handed over, and what
 //! `infer` and the callers of `step` give read in.
 //!
-//! The only file of the binding with `unsafe`: one line, where NumPy is lent memory that it did not allocate.
+//! Its `unsafe` is one line, where NumPy is lent memory that it did not allocate.
 #![allow(unsafe_code)]
 
-use crate::arguments::{shown, wrong_type};
-use crate::error::not_stop_iteration;
+use crate::arguments::{OrRaise, shown};
 use numpy::ndarray::{ArrayView, IxDyn};
 use numpy::{
     Element, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
-use reinfors_core::{ActionSpace, Actions, ObservationPart, ObservationSpace};
+use pyo3::types::{PyDict, PyTuple};
+use reinfors_core::{ActionSpace, Actions, Error, ObservationPart, ObservationSpace};
+use reinfors_engine::ObservationView;
 use reinfors_engine::observation::{Numbers, ObservationArray};
-use reinfors_engine::{Infer, InferError, Inference, ObservationView};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Keeps the memory of lent observations alive: the base object of their arrays.
 #[pyclass(module = "reinfors._reinfors", frozen)]
@@ -103,55 +100,12 @@ pub(crate) fn hand_over<'py, T: Element>(
     Ok(PyArray1::from_vec(py, values).reshape(IxDyn(shape))?.into_any())
 }
 
-/// Asks a Python callable; the only place where a native thread takes the interpreter.
-pub(crate) struct PythonInfer {
-    callable: Py<PyAny>,
-    space: ObservationSpace,
-    /// What `_thread.get_ident()` says where it is asked; 0 before.
-    pub(crate) thread: Arc<AtomicU64>,
-}
-
-impl Infer for PythonInfer {
-    fn infer(&mut self, obs: &ObservationView, out: &mut Inference) -> Result<(), InferError> {
-        let asked = Python::try_attach(|py| {
-            self.ask(py, obs, out).map_err(|raised| {
-                let raised = not_stop_iteration(py, raised);
-                InferError::with_payload(raised.to_string(), Box::new(raised))
-            })
-        });
-        asked.unwrap_or_else(|| Err(InferError::new("the interpreter is shutting down")))
-    }
-}
-
-impl PythonInfer {
-    pub(crate) fn new(callable: &Bound<'_, PyAny>, space: &ObservationSpace) -> PyResult<Self> {
-        if !callable.is_callable() {
-            return Err(wrong_type("infer", "callable: infer(obs) -> (params, values)", callable));
-        }
-        Ok(Self { callable: callable.clone().unbind(), space: space.clone(), thread: Arc::default() })
-    }
-
-    fn ask(&self, py: Python<'_>, obs: &ObservationView, out: &mut Inference) -> PyResult<()> {
-        py.check_signals()?;
-        if self.thread.load(Ordering::Relaxed) == 0 {
-            // Not `threading`: whoever imports that first passes for the main thread.
-            let thread = py.import("_thread")?.call_method0("get_ident")?.extract()?;
-            self.thread.store(thread, Ordering::Relaxed);
-        }
-        let answer = self.callable.bind(py).call1((lend(py, obs, &self.space)?,))?;
-        let is_pair = answer.is_instance_of::<PyTuple>() || answer.is_instance_of::<PyList>();
-        if !is_pair || answer.len()? != 2 {
-            return Err(wrong_type("what infer returns", "a pair (params, values)", &answer));
-        }
-        read_output(&answer.get_item(0)?, "params", &mut out.params, &mut out.params_shape)?;
-        read_output(&answer.get_item(1)?, "values", &mut out.values, &mut out.values_shape)
-    }
-}
-
-/// One output of `infer`: its numbers widened to `f64`, in C order, and its shape.
-fn read_output(
+/// One output of `infer`: its shape, and where that is the needed one its numbers, widened to `f64`, in C order. Another
+/// shape is the engine's to refuse, and may be of any size.
+pub(crate) fn read_output(
     output: &Bound<'_, PyAny>,
     name: &str,
+    needed: &[usize],
     values: &mut Vec<f64>,
     shape: &mut Vec<usize>,
 ) -> PyResult<()> {
@@ -159,15 +113,31 @@ fn read_output(
     shape.clear();
     shape.extend_from_slice(array.shape());
     values.clear();
-    if let Ok(array) = array.cast::<PyArrayDyn<f32>>() {
-        values.extend(plain(array)?.readonly().as_slice()?.iter().map(|&value| f64::from(value)));
-        Ok(())
-    } else if let Ok(array) = array.cast::<PyArrayDyn<f64>>() {
-        values.extend_from_slice(plain(array)?.readonly().as_slice()?);
-        Ok(())
-    } else {
-        Err(refused_output(name, &format!("an array of dtype {}", array.dtype())))
+    if is_masked(array.as_any())? {
+        return Err(refused_output(name, "a masked array: fill it first"));
     }
+    let has_values = shape == needed;
+    if let Ok(array) = array.cast::<PyArrayDyn<f32>>() {
+        if has_values {
+            values.extend(plain(array)?.readonly().as_slice()?.iter().map(|&value| f64::from(value)));
+        }
+    } else if let Ok(array) = array.cast::<PyArrayDyn<f64>>() {
+        if has_values {
+            values.extend_from_slice(plain(array)?.readonly().as_slice()?);
+        }
+    } else {
+        return Err(refused_output(name, &format!("an array of dtype {}", array.dtype())));
+    }
+    Ok(())
+}
+
+/// Whether this is an array some of whose numbers are not meant.
+fn is_masked(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = value.py();
+    if value.is_exact_instance_of::<PyUntypedArray>() {
+        return Ok(false);
+    }
+    value.is_instance(&py.import("numpy")?.getattr("ma")?.getattr("MaskedArray")?)
 }
 
 fn refused_output(name: &str, given: &str) -> PyErr {
@@ -204,15 +174,24 @@ fn host_array<'py>(output: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py
     let convert = || -> PyResult<Bound<'py, PyAny>> {
         let mut tensor = output.clone();
         // Torch's own words for what NumPy cannot look at: a tensor in a graph, a tensor on another device.
-        if tensor.getattr("requires_grad").is_ok_and(|flag| flag.is_truthy().unwrap_or(false)) {
+        if let Some(flag) = tensor.getattr_opt("requires_grad")?
+            && flag.is_truthy()?
+        {
             tensor = tensor.call_method0("detach")?;
         }
-        let device = tensor.getattr("device").and_then(|device| device.getattr("type"));
-        if device.is_ok_and(|device| device.eq("cpu").is_ok_and(|on_cpu| !on_cpu)) && tensor.hasattr("cpu")? {
+        if let Some(device) = tensor.getattr_opt("device")?
+            && let Some(kind) = device.getattr_opt("type")?
+            && kind.ne("cpu")?
+            && tensor.hasattr("cpu")?
+        {
             tensor = tensor.call_method0("cpu")?;
         }
-        if has_dlpack && let Ok(array) = numpy.call_method1("from_dlpack", (&tensor,)) {
-            return Ok(array);
+        if has_dlpack {
+            match numpy.call_method1("from_dlpack", (&tensor,)) {
+                // What NumPy cannot take this way it may take the other.
+                Err(error) if error.is_instance_of::<PyException>(output.py()) => {}
+                taken => return taken,
+            }
         }
         numpy.call_method1("asarray", (&tensor,))
     };
@@ -228,7 +207,9 @@ fn plain<'py, T: Element>(array: &Bound<'py, PyArrayDyn<T>>) -> PyResult<Bound<'
     }
     let copy = array.call_method1("copy", ("C",))?;
     // Subclasses of arrays may answer with anything.
-    copy.cast_into::<PyArrayDyn<T>>().map_err(|error| PyTypeError::new_err(error.to_string()))
+    copy.cast_into::<PyArrayDyn<T>>().map_err(|error| {
+        PyTypeError::new_err(format!("copy() of an array must be one, got {}", shown(&error.into_inner())))
+    })
 }
 
 /// Actions of several environments as the engine takes them.
@@ -242,7 +223,7 @@ impl ActionBuffer {
     pub(crate) fn read(actions: &Bound<'_, PyAny>, space: &ActionSpace, n_envs: usize) -> PyResult<Self> {
         let (kinds, wanted, shape) = match space {
             ActionSpace::Discrete { names } => {
-                ("iu", format!("integers in 0..{}", names.len()), vec![n_envs])
+                ("iu", format!("integers from 0 to {}", names.len() - 1), vec![n_envs])
             }
             ActionSpace::Continuous { low, .. } => ("fiu", "real numbers".into(), vec![n_envs, low.len()]),
         };
@@ -253,6 +234,13 @@ impl ActionBuffer {
                 PyTuple::new(py, &shape).map_or_else(|_| String::new(), |shape| shape.to_string())
             )
         };
+        if is_masked(actions)? {
+            return Err(PyTypeError::new_err(format!("{}, got a masked array: fill it first", needed())));
+        }
+        // A sequence may be of any length and cost as much memory to become an array.
+        if !actions.is_instance_of::<PyUntypedArray>() && actions.len().is_ok_and(|len| len != n_envs) {
+            return Err(PyValueError::new_err(format!("{}, got {} items", needed(), actions.len()?)));
+        }
         let numpy = py.import("numpy")?;
         let array = numpy
             .call_method1("asarray", (actions,))
@@ -267,6 +255,9 @@ impl ActionBuffer {
             return Err(PyValueError::new_err(format!("{}, got shape {given}", needed())));
         }
         match space {
+            ActionSpace::Discrete { names } if kind == 'u' => {
+                indices(&converted::<u64>(&array, "uint64")?, names.len()).map(Self::Discrete)
+            }
             ActionSpace::Discrete { .. } => Ok(Self::Discrete(converted::<i64>(&array, "int64")?)),
             ActionSpace::Continuous { .. } => Ok(Self::Continuous(converted::<f64>(&array, "float64")?)),
         }
@@ -287,4 +278,15 @@ fn converted<T: Element + Copy>(array: &Bound<'_, PyUntypedArray>, dtype: &str) 
     let array = numpy.call_method1("array", (array, dtype))?.call_method1("ravel", ("C",))?;
     let array = array.cast_into::<PyArray1<T>>().map_err(|error| PyTypeError::new_err(error.to_string()))?;
     Ok(array.readonly().as_slice()?.to_vec())
+}
+
+/// Indices below `n`, of which the largest would turn negative.
+fn indices(given: &[u64], n: usize) -> PyResult<Vec<i64>> {
+    let index = |(row, &index): (usize, &u64)| match i64::try_from(index) {
+        Ok(index) => Ok(index),
+        Err(_) => {
+            Err(Error::ActionValue { row, allowed: format!("from 0 to {}", n - 1), given: index.to_string() })
+        }
+    };
+    given.iter().enumerate().map(index).collect::<Result<_, _>>().or_raise()
 }

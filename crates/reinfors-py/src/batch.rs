@@ -5,6 +5,7 @@ use crate::arrays::{hand_over, lend};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
 use reinfors_core::ObservationSpace;
 use reinfors_engine::{ActionArray, PpoBatch, Telemetry};
 
@@ -46,6 +47,10 @@ macro_rules! field_getters {
 
             fn __len__(&self) -> usize {
                 self.len
+            }
+
+            fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+                self.fields.iter().try_for_each(|field| visit.call(field))
             }
         }
     };
@@ -104,6 +109,11 @@ pub(crate) fn to_python(
 
 #[pymethods]
 impl PyPpoBatch {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.last_obs)?;
+        visit.call(&self.telemetry)
+    }
+
     #[pyo3(signature = (name, /))]
     fn time_major<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         if !FIELDS.contains(&text("name", name)?.as_str()) {

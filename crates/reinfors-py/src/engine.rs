@@ -1,36 +1,25 @@
-//! `Engine` and `CollectStream`: the interpreter is let go for everything but the single pooled call of `infer`.
+//! `Engine` and its configuration: the interpreter is let go for everything but the single pooled call of `infer`.
 
 use crate::arguments::{
-    config_from_python, config_to_python, count, integer, learner, optional_count, policy, reward_weights,
-    seed, wrong_type,
+    OrRaise, count, instance, integer, number, optional_count, options, reward_weights, seed, seed_to_python,
+    text, weights, wrong_type, wrong_value,
 };
-use crate::arrays::PythonInfer;
 use crate::batch::{PyPpoBatch, to_python};
-use crate::error::OrRaise;
-use crate::game::{PyGame, obs_shape};
-use pyo3::exceptions::PySystemExit;
+use crate::game::{PyGame, obs_shape, option_to_python};
+use crate::stream::{POLL, PyCollectStream, PythonInfer};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 use reinfors_core::ObservationSpace;
-use reinfors_engine::config::MAX_GAMES;
-use reinfors_engine::{CollectStream, Engine, EngineConfig, EngineError};
+use reinfors_engine::config::{MAX_GAMES, MAX_RECORDS};
+use reinfors_engine::{Engine, EngineConfig, HeadKind, Learner, Policy, ResolvedConfig};
 use reinfors_games::registry;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, Instant};
-
-/// How long a wait goes on before signals are looked at.
-const POLL: Duration = Duration::from_millis(50);
-/// How long the interpreter's exit waits for an `infer` in progress, and again after interrupting it.
-const EXIT_WAIT: Duration = Duration::from_secs(3);
-
-/// Streams that may have to be stopped when the interpreter exits, with Python's name for the thread of each.
-static LIVE_STREAMS: Mutex<Vec<(Weak<CollectStream>, Arc<AtomicU64>)>> = Mutex::new(Vec::new());
+use std::time::Instant;
 
 /// A sampler over many games.
 #[pyclass(name = "Engine", module = "reinfors._reinfors", frozen, weakref)]
 pub(crate) struct PyEngine {
-    engine: Engine,
+    pub(crate) engine: Engine,
 }
 
 #[pymethods]
@@ -91,7 +80,7 @@ impl PyEngine {
         n_records: &Bound<'_, PyAny>,
         infer: &Bound<'_, PyAny>,
     ) -> PyResult<Py<PyPpoBatch>> {
-        let n_records = count("n_records", n_records, 1..=i64::MAX)?;
+        let n_records = count("n_records", n_records, 1..=MAX_RECORDS as i64)?;
         let mut infer = self.infer(infer)?;
         self.wait_until_free(py)?;
         let batch = py.detach(|| self.engine.collect(n_records, &mut infer)).or_raise()?;
@@ -106,18 +95,11 @@ impl PyEngine {
         depth: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyCollectStream> {
         let py = slf.py();
-        let collect_size = count("collect_size", collect_size, 1..=i64::MAX)?;
+        let collect_size = count("collect_size", collect_size, 1..=MAX_RECORDS as i64)?;
         let depth = optional_count("depth", depth, 1..=i64::MAX)?.unwrap_or(1);
         let infer = slf.get().infer(infer)?;
-        let thread = Arc::clone(&infer.thread);
         slf.get().wait_until_free(py)?;
-        let engine = &slf.get().engine;
-        let stream =
-            Arc::new(py.detach(|| engine.collect_stream(collect_size, Box::new(infer), depth)).or_raise()?);
-        let mut live = LIVE_STREAMS.lock().unwrap_or_else(PoisonError::into_inner);
-        live.retain(|(stream, _)| stream.strong_count() > 0);
-        live.push((Arc::downgrade(&stream), thread));
-        Ok(PyCollectStream { stream, engine: slf.clone().unbind() })
+        PyCollectStream::start(slf, collect_size, infer, depth)
     }
 
     #[pyo3(signature = (version=None))]
@@ -155,10 +137,10 @@ impl PyEngine {
 
 impl PyEngine {
     fn infer(&self, callable: &Bound<'_, PyAny>) -> PyResult<PythonInfer> {
-        PythonInfer::new(callable, self.space())
+        PythonInfer::new(callable, self.space(), self.n_params())
     }
 
-    fn space(&self) -> &ObservationSpace {
+    pub(crate) fn space(&self) -> &ObservationSpace {
         &self.engine.spec().observation
     }
 
@@ -180,91 +162,99 @@ impl PyEngine {
 #[pyfunction]
 #[pyo3(signature = (config, /))]
 pub(crate) fn engine_from_config(py: Python<'_>, config: &Bound<'_, PyAny>) -> PyResult<PyEngine> {
-    let config =
-        config.cast::<PyDict>().map_err(|_| wrong_type("config", "the dict of resolved_config()", config))?;
     let config = config_from_python(config)?.configure(registry()).or_raise()?;
     Ok(PyEngine { engine: py.detach(|| Engine::new(config)).or_raise()? })
 }
 
-/// Batches made in the background.
-#[pyclass(name = "CollectStream", module = "reinfors._reinfors", frozen, weakref)]
-pub(crate) struct PyCollectStream {
-    stream: Arc<CollectStream>,
-    engine: Py<PyEngine>,
+/// `reinfors.policies.Ppo`, by its attribute.
+fn policy(value: &Bound<'_, PyAny>) -> PyResult<Policy> {
+    head(&instance("policy", value, ("policies", "Ppo"))?.getattr("distribution")?)
 }
 
-#[pymethods]
-impl PyCollectStream {
-    fn __iter__(slf: Py<Self>) -> Py<Self> {
-        slf
+/// The policy of a distribution, or of the one that suits the actions.
+fn head(distribution: &Bound<'_, PyAny>) -> PyResult<Policy> {
+    if distribution.is_none() {
+        return Ok(Policy::Ppo { head: None });
     }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyPpoBatch>> {
-        let batch = until_done(py, || self.stream.next_timeout(POLL).transpose())?;
-        to_python(py, batch, self.engine.get().space())
-    }
-
-    fn pending(&self) -> PyResult<usize> {
-        self.stream.pending().or_raise()
-    }
-
-    fn pause<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let batches = until_done(py, || self.stream.pause_timeout(POLL).transpose())?;
-        let batches = batches.into_iter().map(|batch| to_python(py, batch, self.engine.get().space()));
-        PyList::new(py, batches.collect::<PyResult<Vec<_>>>()?)
-    }
-
-    fn stop(&self, py: Python<'_>) -> PyResult<()> {
-        until_done(py, || self.stream.stop_timeout(POLL).map(|is_done| is_done.then_some(())).transpose())
-    }
-
-    fn __enter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    #[pyo3(signature = (*_exc))]
-    fn __exit__(&self, py: Python<'_>, _exc: &Bound<'_, PyTuple>) -> PyResult<()> {
-        self.stop(py)
-    }
+    Ok(Policy::Ppo { head: Some(HeadKind::parse(&text("distribution", distribution)?).or_raise()?) })
 }
 
-/// Calls a waiting function without the interpreter until it has an outcome, looking at signals in between.
-fn until_done<T: Send>(
-    py: Python<'_>,
-    wait: impl Fn() -> Option<Result<T, EngineError>> + Sync,
-) -> PyResult<T> {
-    loop {
-        py.check_signals()?;
-        if let Some(outcome) = py.detach(&wait) {
-            return outcome.or_raise();
+/// `reinfors.learners.Ppo`, by its attributes.
+fn learner(value: &Bound<'_, PyAny>) -> PyResult<Learner> {
+    let value = instance("learner", value, ("learners", "Ppo"))?;
+    Ok(Learner::Ppo {
+        gamma: number("gamma", &value.getattr("gamma")?)?,
+        lam: number("lam", &value.getattr("lam")?)?,
+    })
+}
+
+/// A configuration as a dictionary that JSON can hold.
+fn config_to_python<'py>(py: Python<'py>, config: &ResolvedConfig) -> PyResult<Bound<'py, PyDict>> {
+    let Policy::Ppo { head } = config.policy;
+    let Learner::Ppo { gamma, lam } = config.learner;
+    let dict = PyDict::new(py);
+    let options = PyDict::new(py);
+    for (name, value) in &config.options {
+        options.set_item(name, option_to_python(py, value)?)?;
+    }
+    dict.set_item("game", &config.game)?;
+    dict.set_item("options", options)?;
+    dict.set_item("reward", config.reward.clone().into_py_dict(py)?)?;
+    dict.set_item("policy", [("distribution", head.map(HeadKind::name))].into_py_dict(py)?)?;
+    dict.set_item("learner", [("gamma", gamma), ("lam", lam)].into_py_dict(py)?)?;
+    dict.set_item("n_games", config.n_games)?;
+    dict.set_item("n_threads", config.n_threads)?;
+    dict.set_item("seed", seed_to_python(py, &config.seed)?)?;
+    Ok(dict)
+}
+
+/// The inverse of [`config_to_python`], as complete as that; whether the values are allowed is the engine's to say.
+fn config_from_python(config: &Bound<'_, PyAny>) -> PyResult<ResolvedConfig> {
+    const KEYS: [&str; 8] =
+        ["game", "options", "reward", "policy", "learner", "n_games", "n_threads", "seed"];
+    let config = table("config", config, &KEYS)?;
+    let item = |name: &str| config.as_any().get_item(name);
+    let part = |name: &str, keys: &[&str]| table(&format!("config[{name:?}]"), &item(name)?, keys);
+    let game = text("config[\"game\"]", &item("game")?)?;
+    let registration = registry().get(&game).or_raise()?;
+    let option_names: Vec<_> = (registration.options)().iter().map(|option| option.name).collect();
+    let reward_names: Vec<_> = registration.reward.iter().map(|key| key.name).collect();
+    let learner = part("learner", &["gamma", "lam"])?;
+    let (n_threads, seed_given) = (item("n_threads")?, item("seed")?);
+    Ok(ResolvedConfig {
+        game,
+        options: options(&part("options", &option_names)?)?,
+        reward: weights(&part("reward", &reward_names)?)?,
+        policy: head(&part("policy", &["distribution"])?.as_any().get_item("distribution")?)?,
+        learner: Learner::Ppo {
+            gamma: number("gamma", &learner.as_any().get_item("gamma")?)?,
+            lam: number("lam", &learner.as_any().get_item("lam")?)?,
+        },
+        n_games: count("n_games", &item("n_games")?, 1..=MAX_GAMES as i64)?,
+        n_threads: optional_count("n_threads", (!n_threads.is_none()).then_some(&n_threads), 1..=i64::MAX)?,
+        seed: seed("seed", &seed_given)?
+            .ok_or_else(|| wrong_type("seed", "a non-negative integer", &seed_given))?,
+    })
+}
+
+/// A dictionary with exactly these keys.
+fn table<'py>(name: &str, value: &Bound<'py, PyAny>, keys: &[&str]) -> PyResult<Bound<'py, PyDict>> {
+    let table =
+        value.cast::<PyDict>().map_err(|_| wrong_type(name, "a dict as in resolved_config()", value))?;
+    for key in table.keys() {
+        if !keys.contains(&text(&format!("a key of {name}"), &key)?.as_str()) {
+            return Err(wrong_value(
+                &format!("a key of {name}"),
+                &format!("one of {}", keys.join(", ")),
+                &key,
+            ));
         }
     }
-}
-
-/// Stops the streams that are left when the interpreter exits: a thread that outlives it and then asks for it is a crash.
-#[pyfunction]
-pub(crate) fn stop_live_streams(py: Python<'_>) -> PyResult<()> {
-    let live = std::mem::take(&mut *LIVE_STREAMS.lock().unwrap_or_else(PoisonError::into_inner));
-    for (stream, thread) in live {
-        let Some(stream) = stream.upgrade() else { continue };
-        let mut patience = [EXIT_WAIT, EXIT_WAIT * 2].into_iter();
-        let (begin, mut limit) = (Instant::now(), patience.next());
-        // A fork has no thread to stop: that error ends the loop too.
-        while let (Some(wait), Ok(false)) = (limit, py.detach(|| stream.stop_timeout(POLL))) {
-            if begin.elapsed() > wait {
-                interrupt(py, thread.load(Ordering::Relaxed))?;
-                limit = patience.next();
-            }
+    for key in keys {
+        if !table.contains(key)? {
+            let keys = keys.join(", ");
+            return Err(PyValueError::new_err(format!("{name} has no {key:?}; its keys are {keys}")));
         }
     }
-    Ok(())
-}
-
-/// Raises `SystemExit` in another thread's Python code, which only the C interface offers.
-fn interrupt(py: Python<'_>, thread: u64) -> PyResult<()> {
-    let ctypes = py.import("ctypes")?;
-    let thread = ctypes.call_method1("c_ulong", (thread,))?;
-    let exit = ctypes.call_method1("py_object", (py.get_type::<PySystemExit>(),))?;
-    ctypes.getattr("pythonapi")?.call_method1("PyThreadState_SetAsyncExc", (thread, exit))?;
-    Ok(())
+    Ok(table.clone())
 }

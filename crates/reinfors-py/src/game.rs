@@ -1,14 +1,14 @@
 //! `Game`: a registered game with its options settled, and what the registry says of each game.
 
-use crate::arguments::{options, shown, text, wrong_type, wrong_value};
+use crate::arguments::{OrRaise, items, optional_dict, options, shown, text, wrong_type, wrong_value};
 use crate::arrays::by_part;
-use crate::error::OrRaise;
 use numpy::PyArray1;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use reinfors_core::{ActionSpace, ConfiguredGame, GameSpec, ObservationSpace, OptionSpec, OptionValue};
 use reinfors_games::registry;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A registered game with its options settled.
 #[pyclass(name = "Game", module = "reinfors._reinfors", subclass, frozen)]
@@ -20,9 +20,9 @@ pub(crate) struct PyGame {
 impl PyGame {
     #[new]
     #[pyo3(signature = (name, options=None, /))]
-    fn new(name: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    fn new(name: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let registration = registry().get(&text("the name of a game", name)?).or_raise()?;
-        let given = options.map(self::options).transpose()?.unwrap_or_default();
+        let given = optional_dict("options", options)?.map(self::options).transpose()?.unwrap_or_default();
         Ok(Self { game: registration.configure(&given).or_raise()? })
     }
 
@@ -149,10 +149,10 @@ impl PyGame {
     }
 
     fn __hash__(&self) -> isize {
-        // The text holds every option, so equal games have equal hashes.
-        self.__repr__()
-            .bytes()
-            .fold(0, |hash: isize, byte| hash.wrapping_mul(31).wrapping_add(isize::from(byte as i8)))
+        let mut hasher = DefaultHasher::new();
+        self.game.spec().id.hash(&mut hasher);
+        self.game.options().iter().for_each(|(_, value)| hash_option(value, &mut hasher));
+        hasher.finish() as isize
     }
 
     fn __repr__(&self) -> String {
@@ -257,24 +257,32 @@ pub(crate) fn option_to_python<'py>(py: Python<'py>, value: &OptionValue) -> PyR
     }
 }
 
+/// Feeds what equal options have in common: a zero has two signs.
+fn hash_option(value: &OptionValue, hasher: &mut DefaultHasher) {
+    match value {
+        OptionValue::Float(value) => (value + 0.0).to_bits().hash(hasher),
+        OptionValue::List(values) => values.iter().for_each(|value| hash_option(value, hasher)),
+        other => other.to_string().hash(hasher),
+    }
+}
+
 /// The reset flags and the mask out of the options.
 pub(crate) fn reset_options(
     spec: &GameSpec,
-    options: Option<&Bound<'_, PyDict>>,
+    n_envs: usize,
+    options: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Vec<bool>, Option<Vec<bool>>)> {
+    const MASK: &str = "an array of bool";
     let (mut flags, mut mask) = (spec.default_flags(), None);
-    for (key, value) in options.into_iter().flatten() {
+    for (key, value) in optional_dict("options", options)?.into_iter().flatten() {
         if key.eq("reset_mask")? {
-            let items = value.try_iter().map_err(|_| wrong_type("reset_mask", "an array of bool", &value))?;
-            let read = |item: PyResult<Bound<'_, PyAny>>| {
-                let item = item?;
-                item.extract::<bool>().map_err(|_| wrong_type("reset_mask", "an array of bool", &item))
-            };
-            mask = Some(items.map(read).collect::<PyResult<_>>()?);
+            let marks = items("reset_mask", &value, n_envs, MASK)?;
+            let marks = marks.iter().map(|mark| mark.extract::<bool>());
+            mask = Some(marks.collect::<PyResult<_>>().map_err(|_| wrong_type("reset_mask", MASK, &value))?);
             continue;
         }
         let mut names = spec.reset_flags.iter().map(|flag| flag.name);
-        let Some(at) = names.position(|name| key.eq(name).unwrap_or(false)) else {
+        let Some(at) = names.position(|name| matches!(key.eq(name), Ok(true))) else {
             let names: Vec<_> = spec.reset_flags.iter().map(|flag| flag.name).chain(["reset_mask"]).collect();
             return Err(wrong_value("a key of options", &names.join(" or "), &key));
         };

@@ -1,16 +1,19 @@
 //! `VecEnv`: environments stepped by the caller, for adapters and evaluation. Forwards to the engine crate's.
 
 use crate::arguments::{
-    count, optional_count, reward_weights, seed, seed_to_python, wrong_type, wrong_value,
+    OrRaise, count, items, optional_count, reward_weights, runtime_error, seed, seed_to_python, text,
+    wrong_type, wrong_value,
 };
 use crate::arrays::{ActionBuffer, hand_over, hand_over_observations};
-use crate::error::{OrRaise, runtime_error};
 use crate::game::{PyGame, reset_options};
 use numpy::PyArray1;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
 use reinfors_core::ConfiguredGame;
 use reinfors_core::rng::Seed;
+use reinfors_engine::EngineError;
 use reinfors_engine::config::{MAX_GAMES, fresh_seed};
 use reinfors_engine::observation::ObservationArray;
 use reinfors_engine::vec_env::{Autoreset, InfoColumn, VecEnv, consecutive_seeds};
@@ -79,8 +82,8 @@ impl PyVecEnv {
     /// The seed each environment's random stream began with.
     #[getter]
     fn seeds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let guard = self.lock()?;
-        let seeds = open(&guard)?.seeds().map(|seed| seed.map(|seed| seed_to_python(py, seed)).transpose());
+        let seeds = self.run(py, |env| Ok(env.seeds().map(|seed| seed.cloned()).collect::<Vec<_>>()))?;
+        let seeds = seeds.iter().map(|seed| seed.as_ref().map(|seed| seed_to_python(py, seed)).transpose());
         PyList::new(py, seeds.collect::<PyResult<Vec<_>>>()?)
     }
 
@@ -95,33 +98,25 @@ impl PyVecEnv {
         &self,
         py: Python<'py>,
         seed: Option<&Bound<'py, PyAny>>,
-        options: Option<&Bound<'py, PyDict>>,
+        options: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>)> {
         let seeds = self.reset_seeds(seed)?;
-        let (flags, mask) = reset_options(self.configured.spec(), options)?;
-        let mut guard = self.lock()?;
-        let env = open_mut(&mut guard)?;
-        let (observations, infos) = py
-            .detach(|| {
-                let mut observations = env.blank_observations()?;
-                env.reset(&seeds, &flags, mask.as_deref(), &mut observations)
-                    .map(|infos| (observations, infos))
-            })
-            .or_raise()?;
+        let (flags, mask) = reset_options(self.configured.spec(), self.n_envs, options)?;
+        let (observations, infos) = self.run(py, |env| {
+            let mut observations = env.blank_observations()?;
+            let infos = env.reset(&seeds, &flags, mask.as_deref(), &mut observations)?;
+            Ok((observations, infos))
+        })?;
         Ok((self.observations(py, observations)?, info_dict(py, infos)?))
     }
 
     #[pyo3(signature = (actions, /))]
     fn step<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
         let actions = ActionBuffer::read(actions, &self.configured.spec().action, self.n_envs)?;
-        let mut guard = self.lock()?;
-        let env = open_mut(&mut guard)?;
-        let (observations, step) = py
-            .detach(|| {
-                let mut observations = env.blank_observations()?;
-                env.step(actions.actions(), &mut observations).map(|step| (observations, step))
-            })
-            .or_raise()?;
+        let (observations, step) = self.run(py, |env| {
+            let mut observations = env.blank_observations()?;
+            env.step(actions.actions(), &mut observations).map(|step| (observations, step))
+        })?;
         let infos = info_dict(py, step.infos)?;
         if !step.finals.is_empty() {
             let numpy = py.import("numpy")?;
@@ -147,28 +142,24 @@ impl PyVecEnv {
     }
 
     fn observe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut guard = self.lock()?;
-        let env = open_mut(&mut guard)?;
-        let observations = py.detach(|| {
+        let observations = self.run(py, |env| {
             let mut observations = env.blank_observations()?;
             env.observe(&mut observations).map(|()| observations)
-        });
-        self.observations(py, observations.or_raise()?)
+        })?;
+        self.observations(py, observations)
     }
 
     #[pyo3(signature = (i, /))]
     fn render<'py>(&self, py: Python<'py>, i: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let i = self.index(i)?;
-        let mut guard = self.lock()?;
-        let env = open_mut(&mut guard)?;
-        let picture = py.detach(|| env.render(i)).or_raise()?;
+        let picture = self.run(py, |env| env.render(i))?;
         hand_over(py, picture.rgb, &[picture.height, picture.width, 3])
     }
 
     #[pyo3(signature = (i, /))]
     fn inspect<'py>(&self, py: Python<'py>, i: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let i = self.index(i)?;
-        let inspected = open(&self.lock()?)?.inspect(i).or_raise()?;
+        let inspected = self.run(py, |env| env.inspect(i))?;
         let dict = PyDict::new(py);
         for quantity in inspected {
             dict.set_item(quantity.name, hand_over(py, quantity.values, &quantity.shape)?)?;
@@ -179,15 +170,16 @@ impl PyVecEnv {
     #[pyo3(signature = (i, /))]
     fn save<'py>(&self, py: Python<'py>, i: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let i = self.index(i)?;
-        Ok(PyBytes::new(py, &open(&self.lock()?)?.save(i).or_raise()?))
+        Ok(PyBytes::new(py, &self.run(py, |env| env.save(i))?))
     }
 
     #[pyo3(signature = (i, data, /))]
-    fn load(&self, i: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn load(&self, py: Python<'_>, i: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let i = self.index(i)?;
         let data =
             data.cast::<PyBytes>().map_err(|_| wrong_type("data", "the bytes that save() returned", data))?;
-        open_mut(&mut self.lock()?)?.load(i, data.as_bytes()).or_raise()
+        let data = data.as_bytes();
+        self.run(py, |env| env.load(i, data))
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
@@ -210,6 +202,10 @@ impl PyVecEnv {
         self.n_envs
     }
 
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.game)
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let game = self.game.bind(py).repr()?;
         Ok(format!(
@@ -220,6 +216,17 @@ impl PyVecEnv {
 }
 
 impl PyVecEnv {
+    /// What `f` makes of the environments. The interpreter is let go meanwhile, and the lock before it is taken back.
+    fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&mut VecEnv) -> Result<T, EngineError> + Send,
+    ) -> PyResult<T> {
+        let mut guard = self.lock()?;
+        let env = guard.as_mut().ok_or_else(|| runtime_error("this VecEnv is closed"))?;
+        py.detach(|| f(env)).or_raise()
+    }
+
     fn lock(&self) -> PyResult<MutexGuard<'_, Option<VecEnv>>> {
         match self.env.try_lock() {
             Ok(guard) => Ok(guard),
@@ -246,28 +253,27 @@ impl PyVecEnv {
     /// One seed per environment: an integer `s` means `s + i`.
     fn reset_seeds(&self, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Option<Seed>>> {
         let Some(given) = given else { return Ok(vec![None; self.n_envs]) };
-        if given.is_instance_of::<PyString>() || given.is_instance_of::<PyInt>() || given.try_iter().is_err()
-        {
+        let is_one = given.is_instance_of::<PyString>()
+            || given.is_instance_of::<PyInt>()
+            || given.try_iter().is_err_and(|error| error.is_instance_of::<PyTypeError>(given.py()));
+        if is_one {
             let first = seed("seed", given)?;
             return Ok(
                 first.map_or_else(|| vec![None; self.n_envs], |first| consecutive_seeds(&first, self.n_envs))
             );
         }
-        given.try_iter()?.enumerate().map(|(env, item)| seed(&format!("seed[{env}]"), &item?)).collect()
+        let seeds = items("seed", given, self.n_envs, "None, an integer or a list of these")?;
+        seeds.iter().enumerate().map(|(env, item)| seed(&format!("seed[{env}]"), item)).collect()
     }
-}
-
-fn open<'a>(guard: &'a MutexGuard<'_, Option<VecEnv>>) -> PyResult<&'a VecEnv> {
-    guard.as_ref().ok_or_else(|| runtime_error("this VecEnv is closed"))
-}
-
-fn open_mut<'a>(guard: &'a mut MutexGuard<'_, Option<VecEnv>>) -> PyResult<&'a mut VecEnv> {
-    guard.as_mut().ok_or_else(|| runtime_error("this VecEnv is closed"))
 }
 
 fn autoreset_mode(given: Option<&Bound<'_, PyAny>>) -> PyResult<(&'static str, Autoreset)> {
     let Some(given) = given else { return Ok(AUTORESET[0]) };
-    let mode = given.extract::<String>().map_err(|_| wrong_type("autoreset", "a str", given))?;
+    // Gymnasium's own constant says the same word, louder.
+    let is_constant = given.is_instance(&given.py().import("enum")?.getattr("Enum")?)?;
+    let word = if is_constant { given.getattr("name")? } else { given.clone() };
+    let given_mode = text("autoreset", &word)?;
+    let mode = if is_constant { given_mode.to_lowercase() } else { given_mode };
     let allowed = || AUTORESET.map(|(name, _)| format!("{name:?}")).join(" or ");
     AUTORESET
         .into_iter()
