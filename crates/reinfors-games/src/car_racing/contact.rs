@@ -33,8 +33,6 @@ pub struct Contacts {
     visited: Vec<bool>,
     painted: Vec<bool>,
     visited_count: usize,
-    #[serde(skip)]
-    previous: Vec<Touch>,
 }
 
 /// What [`Contacts::update`] found.
@@ -64,14 +62,12 @@ impl Contacts {
         self.visited.len() == tiles && self.painted.len() == tiles && self.touches.iter().all(inside)
     }
 
-    /// Finds what `car` touches where it stands, and calls `repaint` with every tile whose contact begins or
-    /// ends: it takes on the plain colour of the road.
+    /// Finds what `car` touches where it stands, and calls `repaint` with every tile touched for the first time:
+    /// it takes on the plain colour of the road. The reference paints it again whenever a contact begins or ends,
+    /// in the same colour.
     pub fn update(&mut self, car: &Car, track: &Track, mut repaint: impl FnMut(usize)) -> Visits {
-        std::mem::swap(&mut self.touches, &mut self.previous);
         self.touches.clear();
-        for list in [&mut self.touches, &mut self.previous] {
-            list.reserve(USUAL_TOUCHES.saturating_sub(list.len()));
-        }
+        self.touches.reserve(USUAL_TOUCHES);
         let car_parts = car.parts();
         for (tile, polygon) in track.tiles().near(car.hull().transform.position) {
             let touches = car_parts.touches(polygon);
@@ -84,17 +80,9 @@ impl Contacts {
         // Box2D meets the newest contact first, and makes them in the order of the tiles.
         for index in (0..self.touches.len()).rev() {
             let touch = self.touches[index];
-            if !self.previous.contains(&touch) {
-                self.paint(touch.tile, &mut repaint);
-            }
+            self.paint(touch.tile, &mut repaint);
             if touch.wheels() != 0 {
                 self.visit(touch.tile, &mut visits);
-            }
-        }
-        for index in 0..self.previous.len() {
-            let left = self.previous[index].tile;
-            if !self.touches.iter().any(|touch| touch.tile == left) {
-                self.paint(left, &mut repaint);
             }
         }
         visits
