@@ -1,7 +1,7 @@
 //! The contract of a game: one world that is stepped in place and draws into buffers it is lent.
 
 use crate::rng::Seed;
-use crate::{ActionSpace, AnyBatch, Batch, ObservationSpace, Options, Result, RewardKey, StateEntry, Turn};
+use crate::{ActionSpace, ObservationSpace, Options, Result, RewardKey, StateEntry, Turn};
 use std::num::NonZeroU32;
 
 /// A yes-or-no choice that a caller can make at each reset, by name.
@@ -153,12 +153,4 @@ pub trait Game: Clone + Send + 'static {
     /// # Errors
     /// [`crate::Error::SavedState`] for bytes that are not such a state; the world is then unchanged.
     fn load(&mut self, bytes: &[u8]) -> Result<()>;
-
-    /// `len` worlds as a batch. A game whose rows are not worlds of their own returns its own batch here.
-    ///
-    /// # Errors
-    /// Those of [`Game::new`].
-    fn batch(options: &Self::Options, weights: &[f64], len: usize) -> Result<Box<dyn AnyBatch>> {
-        Ok(Box::new(Batch::<Self>::new(options, weights, len)?))
-    }
 }

@@ -1,7 +1,7 @@
 //! The list of games by name, and a game with its options settled: what drivers are handed.
 
 use crate::{
-    ActionSpace, AnyBatch, Error, Game, ObservationSpace, OptionSpec, OptionValue, Options, Pacing,
+    ActionSpace, AnyBatch, Batch, Error, Game, ObservationSpace, OptionSpec, OptionValue, Options, Pacing,
     ResetFlag, Result, RewardKey, StateEntry, weights,
 };
 use std::sync::Arc;
@@ -66,8 +66,10 @@ impl ConfiguredGame {
             reset_flags: G::RESET_FLAGS,
         };
         let values = options.values();
-        let make_batch = Arc::new(move |weights: &[f64], len| G::batch(&options, weights, len));
-        Ok(Self { spec, options: values, make_batch })
+        let make_batch = move |weights: &[f64], len| -> Result<Box<dyn AnyBatch>> {
+            Ok(Box::new(Batch::<G>::new(&options, weights, len)?))
+        };
+        Ok(Self { spec, options: values, make_batch: Arc::new(make_batch) })
     }
 
     /// What a driver needs to know.
@@ -85,7 +87,7 @@ impl ConfiguredGame {
     /// `len` worlds paid by `reward`: pairs of key and weight over the defaults.
     ///
     /// # Errors
-    /// An unknown key or a weight that is not finite.
+    /// An unknown key or a weight that `float32` cannot hold.
     pub fn batch(&self, reward: &[(String, f64)], len: usize) -> Result<Box<dyn AnyBatch>> {
         let weights = self.weights(reward)?;
         (self.make_batch)(&weights, len)
@@ -94,7 +96,7 @@ impl ConfiguredGame {
     /// The weights of `reward` over the defaults, in the order of the game's keys.
     ///
     /// # Errors
-    /// An unknown key or a weight that is not finite.
+    /// An unknown key or a weight that `float32` cannot hold.
     pub fn weights(&self, reward: &[(String, f64)]) -> Result<Vec<f64>> {
         weights(self.spec.name, self.spec.reward, reward)
     }
