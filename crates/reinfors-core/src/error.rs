@@ -66,8 +66,11 @@ pub enum Error {
         /// The declared keys, comma separated.
         allowed: String,
     },
-    /// A reward weight is NaN or infinite.
-    #[error("reward weight {name} must be finite, got {given}; the keys of {game} are {allowed}")]
+    /// A reward weight is NaN, infinite or beyond `float32`.
+    #[error(
+        "reward weight {name} must be a finite number that float32 can hold, got {given:?}; \
+         the keys of {game} are {allowed}"
+    )]
     RewardWeight {
         /// The game's public name.
         game: &'static str,

@@ -16,7 +16,8 @@ pub struct RewardKey {
 /// Weights in the order of `keys`, the given ones over the defaults.
 ///
 /// # Errors
-/// A name that is no key of the game, or a weight that is not finite; the message lists the keys.
+/// A name that is no key of the game, or a weight that `float32` cannot hold, as rewards must be; the message lists
+/// the keys.
 pub fn weights(game: &'static str, keys: &[RewardKey], given: &[(String, f64)]) -> Result<Vec<f64>> {
     let mut weights: Vec<f64> = keys.iter().map(|key| key.default).collect();
     let allowed = || keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ");
@@ -24,7 +25,7 @@ pub fn weights(game: &'static str, keys: &[RewardKey], given: &[(String, f64)]) 
         let Some(at) = keys.iter().position(|key| key.name == name) else {
             return Err(Error::UnknownReward { game, name: name.clone(), allowed: allowed() });
         };
-        if !weight.is_finite() {
+        if !(*weight as f32).is_finite() {
             return Err(Error::RewardWeight { game, name: name.clone(), given: *weight, allowed: allowed() });
         }
         weights[at] = *weight;
@@ -47,16 +48,19 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_and_weights_that_are_not_finite_are_refused_with_the_keys() {
+    fn unknown_keys_and_weights_that_float32_cannot_hold_are_refused_with_the_keys() {
         let unknown = weights("Snake", &KEYS, &[("pear".into(), 1.0)]).unwrap_err().to_string();
         assert_eq!(unknown, "unknown reward key \"pear\"; the keys of Snake are apple, step");
-        for bad in [f64::NAN, f64::INFINITY] {
-            assert!(
-                weights("Snake", &KEYS, &[("apple".into(), bad)])
-                    .unwrap_err()
-                    .to_string()
-                    .contains("apple, step")
+        for (bad, given) in [(f64::NAN, "NaN"), (f64::NEG_INFINITY, "-inf"), (1e308, "1e308")] {
+            let error = weights("Snake", &KEYS, &[("apple".into(), bad)]).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "reward weight apple must be a finite number that float32 can hold, got {given}; \
+                     the keys of Snake are apple, step"
+                )
             );
         }
+        assert!(weights("Snake", &KEYS, &[("apple".into(), f64::from(f32::MAX))]).is_ok());
     }
 }
