@@ -189,19 +189,22 @@ impl Coverage {
         ink: Ink<PARTS>,
     ) {
         let (at, lane) = (column / BLOCK * self.rows + first, column % BLOCK);
-        let blocks = &mut self.blocks[at * PARTS..(at + last - first + 2) * PARTS];
+        let count = last - first;
+        let blocks = &mut self.blocks[at * PARTS..(at + count + 2) * PARTS];
+        let touched = &mut self.touched[at..at + count + 2];
         let height = (first + 1) as f32 - top;
         add(blocks, 0, lane, ink, 0.5 * height * height);
+        touched[0] = true;
         let mut carried = height * (1.0 - 0.5 * height);
-        let count = last - first;
-        for row in 1..count {
+        for (row, touched) in touched.iter_mut().enumerate().take(count).skip(1) {
             add(blocks, row, lane, ink, carried + 0.5);
+            *touched = true;
             carried = 0.5;
         }
         let height = bottom - last as f32;
         add(blocks, count, lane, ink, carried + height * (1.0 - 0.5 * height));
         add(blocks, count + 1, lane, ink, 0.5 * height * height);
-        self.touched[at..at + count + 2].fill(true);
+        (touched[count], touched[count + 1]) = (true, true);
     }
 
     /// Lays the layer over the canvas and forgets its edges. `plain` is the colour of a layer of one colour.
