@@ -107,8 +107,8 @@ impl Engine {
     /// Makes a batch of at least `n_records` records on this thread: `ceil(n_records / n_games)` steps of every slot.
     ///
     /// # Errors
-    /// An engine in use, a number of records outside 1 to [`MAX_RECORDS`], what `infer` raised or wrongly returned. The games are then where they were
-    /// before the call.
+    /// An engine in use, a number of records outside 1 to [`MAX_RECORDS`], what `infer` raised or wrongly returned,
+    /// a batch that `float32` cannot hold. The games are then where they were before the call.
     pub fn collect(&self, n_records: usize, infer: &mut dyn Infer) -> Result<PpoBatch, EngineError> {
         let n_steps = self.window_steps("n_records", n_records)?;
         let mut games = self.take(Holder::Call)?;
@@ -257,8 +257,11 @@ impl Engine {
         let window = games.window(n_steps, &mut Outside { infer, version: &version, is_cancelled })?;
         let Learner::Ppo { gamma, lam } = self.shared.learner;
         let batch = PpoBatch::new(window, gamma, lam);
+        if batch.is_err() {
+            games.take_back()?;
+        }
         games.rest();
-        Ok(batch)
+        batch
     }
 
     /// Takes the games out of the seat, waiting only for a stream that is already leaving.

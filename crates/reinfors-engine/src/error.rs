@@ -39,6 +39,19 @@ pub enum EngineError {
     /// `infer` returned what the games cannot be stepped with.
     #[error("{0}")]
     Output(String),
+    /// A number of the batch is beyond `float32`, or not a number: what it was made of is too large.
+    #[error(
+        "{field} of row {row} would be {given:?}, which float32 cannot hold; needed are reward weights and \
+         values of infer so small that rewards, advantages and returns fit"
+    )]
+    Overflow {
+        /// The field of the batch.
+        field: &'static str,
+        /// Its row.
+        row: usize,
+        /// The number.
+        given: f64,
+    },
     /// `infer` failed.
     #[error("{0}")]
     Infer(InferError),
@@ -74,7 +87,9 @@ impl EngineError {
                 reinfors_core::ErrorKind::Type => EngineErrorKind::Type,
                 reinfors_core::ErrorKind::Value => EngineErrorKind::Value,
             },
-            Self::Setting { .. } | Self::Output(_) | Self::Snapshot(_) => EngineErrorKind::Value,
+            Self::Setting { .. } | Self::Output(_) | Self::Overflow { .. } | Self::Snapshot(_) => {
+                EngineErrorKind::Value
+            }
             Self::Infer(_) => EngineErrorKind::Infer,
             Self::Busy(_) => EngineErrorKind::Busy,
             Self::Ended(_) | Self::NotReset { .. } | Self::Pool(PoolError::Forked { .. }) => {

@@ -1,5 +1,6 @@
 //! The batch PPO trains on: the records of one window with their advantages, row `t * n_games + slot` in every field.
 
+use crate::EngineError;
 use crate::buffer::ObservationView;
 use crate::gae::{Records, gae};
 use crate::rollout::Window;
@@ -60,7 +61,10 @@ pub struct PpoBatch {
 
 impl PpoBatch {
     /// The batch of a window under discount `gamma` and decay `lam`.
-    pub(crate) fn new(window: Window, gamma: f64, lam: f64) -> Self {
+    ///
+    /// # Errors
+    /// [`EngineError::Overflow`] for rewards, advantages or returns that `float32` cannot hold.
+    pub(crate) fn new(window: Window, gamma: f64, lam: f64) -> Result<Self, EngineError> {
         let n_records = window.n_steps * window.n_games;
         let records = Records {
             rewards: &window.rewards,
@@ -71,18 +75,18 @@ impl PpoBatch {
             last_values: &window.last_values,
         };
         let advantages = gae(records, gamma, lam);
-        let returns =
-            advantages.iter().zip(&window.values).map(|(advantage, value)| (advantage + value) as f32);
-        Self {
+        let returns: Vec<f64> =
+            advantages.iter().zip(&window.values).map(|(advantage, value)| advantage + value).collect();
+        Ok(Self {
             n_games: window.n_games,
             n_steps: window.n_steps,
             obs: window.observations.view(0..n_records),
             last_obs: window.observations.view(n_records..n_records + window.n_games),
-            returns: returns.collect(),
-            advantages: rounded(&advantages),
-            values: rounded(&window.values),
-            rewards: rounded(&window.rewards),
-            last_values: rounded(&window.last_values),
+            rewards: rounded("rewards", &window.rewards)?,
+            advantages: rounded("advantages", &advantages)?,
+            returns: rounded("returns", &returns)?,
+            values: rounded("values", &window.values)?,
+            last_values: rounded("last_values", &window.last_values)?,
             actions: window.actions,
             behavior_log_probs: window.log_probs,
             terminated: window.terminated,
@@ -91,7 +95,7 @@ impl PpoBatch {
             slot: window.slots,
             step: window.steps,
             telemetry: window.telemetry,
-        }
+        })
     }
 
     /// Number of records `M`.
@@ -113,6 +117,11 @@ impl PpoBatch {
     }
 }
 
-fn rounded(values: &[f64]) -> Vec<f32> {
-    values.iter().map(|value| *value as f32).collect()
+/// The numbers of a field as `float32`, all of them finite.
+fn rounded(field: &'static str, numbers: &[f64]) -> Result<Vec<f32>, EngineError> {
+    let rounded: Vec<f32> = numbers.iter().map(|number| *number as f32).collect();
+    match rounded.iter().position(|number| !number.is_finite()) {
+        None => Ok(rounded),
+        Some(row) => Err(EngineError::Overflow { field, row, given: numbers[row] }),
+    }
 }

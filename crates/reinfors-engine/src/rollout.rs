@@ -159,6 +159,14 @@ impl Rollout {
         Ok(self.pool.for_each(&mut self.shards, |_, shard| shard.rollback())?)
     }
 
+    /// Takes back the last window, which nobody can use.
+    pub fn take_back(&mut self) -> Result<(), EngineError> {
+        self.rollback()?;
+        self.draw_opening()?;
+        self.windows -= 1;
+        Ok(())
+    }
+
     fn fill(
         &mut self,
         window: &mut Window,

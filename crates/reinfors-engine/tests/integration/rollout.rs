@@ -270,6 +270,39 @@ fn answers_that_do_not_fit_are_refused_by_output_and_row_before_anything_moves()
 }
 
 #[test]
+fn a_batch_that_float32_cannot_hold_is_refused_and_never_was() {
+    let undisturbed = collect(&engine(HeadKind::Categorical, 2), 2);
+    let engine = engine(HeadKind::Categorical, 2);
+    let mut batches = collect(&engine, 1);
+    // Each value is one that float32 holds; what one step makes of two of them is not.
+    let mut sign = 1.0;
+    let mut infer = |obs: &ObservationView, out: &mut Inference| {
+        answer(obs, 3, out);
+        sign = -sign;
+        out.values.fill(sign * 3e38);
+        Ok::<_, InferError>(())
+    };
+    let error = engine.collect(33, &mut infer).unwrap_err();
+    assert_eq!(error.kind(), EngineErrorKind::Value);
+    assert!(error.to_string().starts_with("advantages of row "), "{error}");
+    assert!(
+        error.to_string().contains("e38, which float32 cannot hold; needed are reward weights"),
+        "{error}"
+    );
+    batches.extend(collect(&engine, 1));
+    assert!(batches.iter().map(contents).eq(undisturbed.iter().map(contents)));
+}
+
+#[test]
+fn rewards_that_add_up_beyond_float32_are_refused() {
+    let reward = vec![(Drift::REWARD[0].name.to_owned(), 3e38)];
+    let options = [("frame_skip", OptionValue::Int(7)), ("mortal", OptionValue::Bool(false))];
+    let engine = Engine::new(EngineConfig { reward, ..EngineConfig::new(drift(&options), 2) }).unwrap();
+    let error = (0..50).find_map(|_| engine.collect(2, &mut network(3)).err()).expect("refused");
+    assert!(error.to_string().starts_with("rewards of row "), "{error}");
+}
+
+#[test]
 fn parameters_outside_a_heads_domain_are_refused_by_row() {
     let refuse = |head, params: [f64; 4]| {
         let engine = Engine::new(config(head, 1)).unwrap();
@@ -286,7 +319,9 @@ fn parameters_outside_a_heads_domain_are_refused_by_row() {
         refuse(HeadKind::Beta, [1.0, 2.0, 0.0, 1.0])
             .contains("row 2: beta is 0 in column 2; needed are positive")
     );
-    assert!(refuse(HeadKind::Gaussian, [0.0, 0.0, 500.0, 0.0]).contains("row 2: mean 0 with log_std 500"));
+    assert!(
+        refuse(HeadKind::Gaussian, [0.0, 0.0, 500.0, 0.0]).contains("row 2: mean 0.0 with log_std 500.0")
+    );
     assert!(
         refuse(HeadKind::Gaussian, [0.1, 0.0, -900.0, 0.0])
             .contains("row 2: params [0.1, 0.0, -900.0, 0.0] give")
