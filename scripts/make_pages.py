@@ -47,8 +47,8 @@ def random_action(game: rf.games.Game, rng: np.random.Generator) -> np.ndarray:
 
 
 def driven(name: str, steps: int = 75) -> rf.VecEnv:
-    """One environment of the game after some random actions, each held for a while."""
-    env = rf.VecEnv(rf.games.make(name), n_envs=1, n_threads=1, seed=4)
+    """One environment of the game, seen in pixels, after some random actions, each held for a while."""
+    env = rf.VecEnv(rf.games.make(name, obs="pixels"), n_envs=1, n_threads=1, seed=4)
     env.reset()
     rng = np.random.default_rng(1)
     for step in range(steps):

@@ -38,4 +38,11 @@ PUBLIC_ENVS = (
         reward_threshold=900.0,
         render_fps=50,
     ),
+    PublicEnv(
+        id="CartPole-v1",
+        game="CartPole",
+        max_episode_steps=500,
+        reward_threshold=475.0,
+        render_fps=50,
+    ),
 )

@@ -9,7 +9,7 @@ from reinfors._reinfors import Game as Game
 from reinfors._reinfors import describe as describe
 from reinfors._reinfors import registered as registered
 
-__all__ = ["CarRacing", "Game", "describe", "make", "registered"]
+__all__ = ["CarRacing", "CartPole", "Game", "describe", "make", "registered"]
 
 def make(name: str, **options: object) -> Game:
     """A game by its name.
@@ -79,5 +79,52 @@ class CarRacing(Game):
         layout: Literal["chw", "hwc"] = "chw",
         frames: Literal["exact", "fast"] = "exact",
         obs: Literal["pixels", "state", "both"] = "pixels",
+    ) -> Self: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, object]]: ...
+
+class CartPole(Game):
+    """Balance a pole on a cart by pushing the cart: Gymnasium's CartPole-v1, seed for seed.
+
+    Control is one of two discrete actions, a push to the left or to the right. Observed are the cart's position and
+    velocity and the pole's angle and angular velocity, as float32; or 64x96 RGB pictures; or both. Each step pays
+    1. An episode terminates when the cart leaves the track, 2.4 metres to each side, or the pole is more than 12
+    degrees from upright; it is truncated after max_steps steps.
+
+    Reward keys, with their defaults:
+        alive (1.0): Paid at every step up to the one that ends the episode, and where a step after it is back
+            inside.
+        fall (0.0): Paid besides at the step that ends the episode, and alone at each later one that is outside.
+
+    Args:
+        sutton_barto_reward: Pays 0 at every step and -1 at the end, as Sutton and Barto: the same as
+            rf.Reward(alive=0, fall=-1).
+        integrator: Order in which speeds and positions are advanced. Allowed: "euler" or "semi_implicit_euler".
+        max_steps: Steps of the simulator after which an episode is truncated; None never truncates. Allowed: an
+            integer from 1 to 4294967295, or None.
+        size: Height and width of the pixels, scaled from the reference's own surface. Allowed: (height, width) from
+            (2, 3) to (399, 599).
+        gray: One channel of luminance rather than three of colour, by the weights of Gymnasium's
+            GrayscaleObservation.
+        frame_stack: Last frames of pixels seen at once, oldest first, along the axis of channels. Allowed: from 1
+            to 32.
+        frame_skip: Steps of the simulator that each action is repeated for; frames between are not drawn, rewards
+            are summed. Allowed: from 1 to 1000.
+        layout: Order of the axes of pixels: "chw" is (3, 64, 96), "hwc" is (64, 96, 3). Allowed: "chw" or "hwc".
+        obs: What is observed: the "state" as a vector of named numbers, "pixels", or "both" as a dictionary.
+            Allowed: "pixels" or "state" or "both".
+    """
+
+    def __new__(
+        cls,
+        *,
+        sutton_barto_reward: bool = False,
+        integrator: Literal["euler", "semi_implicit_euler"] = "euler",
+        max_steps: int | None = 500,
+        size: tuple[int, int] = (64, 96),
+        gray: bool = False,
+        frame_stack: int = 1,
+        frame_skip: int = 1,
+        layout: Literal["chw", "hwc"] = "chw",
+        obs: Literal["pixels", "state", "both"] = "state",
     ) -> Self: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, object]]: ...

@@ -1,13 +1,16 @@
 //! One folder per game; this file is the list.
 
 mod car_racing;
+mod cart_pole;
+mod frame;
 
 use reinfors_core::{Registration, Registry};
 /// The instructions that games are drawn and stepped with.
 pub use reinfors_math::cpu::Level;
 
 /// Every game, in the order in which they are listed everywhere.
-static GAMES: [Registration; 1] = [Registration::of::<car_racing::CarRacing>()];
+static GAMES: [Registration; 2] =
+    [Registration::of::<car_racing::CarRacing>(), Registration::of::<cart_pole::CartPole>()];
 
 /// The games by name.
 #[must_use]

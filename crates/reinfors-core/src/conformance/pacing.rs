@@ -10,10 +10,13 @@ const DECISIONS: usize = 30;
 const FRAME_STACK: (&str, i64) = ("frame_stack", 3);
 const FRAME_SKIP: (&str, i64) = ("frame_skip", 4);
 
-/// Both at once, as far as the game declares them; `None` where it declares neither.
+/// Both at once, as far as the game takes them with its other defaults: what is not a picture need not be stacked.
+/// `None` where it takes neither.
 pub(super) fn options(registration: &Registration) -> Option<Vec<(String, OptionValue)>> {
-    let declared = [FRAME_STACK, FRAME_SKIP].into_iter().filter(|(name, _)| is_declared(registration, name));
-    let options: Vec<_> = declared.map(|(name, value)| (name.into(), OptionValue::Int(value))).collect();
+    let given = [FRAME_STACK, FRAME_SKIP].map(|(name, value)| (String::from(name), OptionValue::Int(value)));
+    let is_taken =
+        |option: &(String, OptionValue)| registration.configure(std::slice::from_ref(option)).is_ok();
+    let options: Vec<_> = given.into_iter().filter(is_taken).collect();
     (!options.is_empty()).then_some(options)
 }
 

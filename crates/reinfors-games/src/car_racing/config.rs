@@ -1,88 +1,9 @@
 //! Options of `CarRacing`: name, type, default and one line of documentation, in one declaration.
 
 use super::view::{OBSERVATION, SURFACE};
-use reinfors_core::{Error, OptionType, OptionValue, Result};
-use reinfors_render::{Size, SizeError};
+use crate::frame::{Frame, FrameSize, Layout, MOST_SKIPPED, MOST_STACKED, Observed};
+use reinfors_core::{Error, Result};
 use std::num::NonZeroU32;
-
-reinfors_core::choice! {
-    /// Order of the axes of pixels.
-    pub enum Layout {
-        /// Channel, row, column: `(3, 96, 96)`.
-        Chw = "chw",
-        /// Row, column, channel: `(96, 96, 3)`, as the reference.
-        Hwc = "hwc",
-    }
-}
-
-reinfors_core::choice! {
-    /// What is observed.
-    pub enum Observed {
-        /// Pixels.
-        Pixels = "pixels",
-        /// The state vector.
-        State = "state",
-        /// Both, as parts of their own.
-        Both = "both",
-    }
-}
-
-/// Height and width of the pixels observed, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct FrameSize {
-    height: NonZeroU32,
-    width: NonZeroU32,
-}
-
-impl From<FrameSize> for Size {
-    fn from(FrameSize { height, width }: FrameSize) -> Self {
-        Self { width: width.get() as usize, height: height.get() as usize }
-    }
-}
-
-impl FrameSize {
-    /// Takes the sides of a size, which are not 0.
-    fn new(size: Size) -> Option<Self> {
-        let side = |pixels: usize| NonZeroU32::new(pixels as u32);
-        Some(Self { height: side(size.height)?, width: side(size.width)? })
-    }
-
-    fn bounds(size: Size) -> SizeError {
-        SizeError { given: size, surface: SURFACE }
-    }
-}
-
-/// Like every option that is a pair, but the sides have to be smaller than the surface that is scaled.
-impl OptionType for FrameSize {
-    fn annotation() -> String {
-        <[NonZeroU32; 2]>::annotation()
-    }
-    fn allowed() -> String {
-        let bounds = Self::bounds(OBSERVATION);
-        let (heights, widths) = (bounds.heights(), bounds.widths());
-        let (least, most) = ((heights.start(), widths.start()), (heights.end(), widths.end()));
-        format!("(height, width) from {least:?} to {most:?}")
-    }
-    fn from_value(value: &OptionValue) -> Option<Self> {
-        let [height, width] = <[NonZeroU32; 2]>::from_value(value)?;
-        Some(Self { height, width })
-    }
-    fn is_of_type(value: &OptionValue) -> bool {
-        <[NonZeroU32; 2]>::is_of_type(value)
-    }
-    fn to_value(&self) -> OptionValue {
-        [self.height, self.width].to_value()
-    }
-    fn is_allowed(&self) -> bool {
-        let size = Size::from(*self);
-        let bounds = Self::bounds(size);
-        bounds.heights().contains(&size.height) && bounds.widths().contains(&size.width)
-    }
-}
-
-/// The most frames in a stack, and the most steps of an action.
-const MOST_STACKED: NonZeroU32 = NonZeroU32::new(32).unwrap();
-const MOST_SKIPPED: NonZeroU32 = NonZeroU32::new(1000).unwrap();
 
 reinfors_core::choice! {
     /// How observations are drawn.
@@ -108,7 +29,7 @@ reinfors_core::options! {
         /// Steps of the simulator after which an episode is truncated; None never truncates.
         pub max_steps: Option<NonZeroU32> = NonZeroU32::new(1000);
         /// Height and width of the pixels, scaled from the reference's own surface.
-        pub size: FrameSize = FrameSize::new(OBSERVATION).expect("it has pixels");
+        pub size: FrameSize<{ SURFACE.width }, { SURFACE.height }> = FrameSize::new(OBSERVATION).expect("it has pixels");
         /// One channel of luminance rather than three of colour, by the weights of Gymnasium's GrayscaleObservation.
         pub gray: bool = false;
         /// Last frames seen at once, oldest first, along the axis of channels.
@@ -156,6 +77,11 @@ impl CarRacingOptions {
             }
             None => FIVE.iter().map(|(name, _)| String::from(*name)).collect(),
         }
+    }
+
+    /// What observed pixels are like.
+    pub fn frame(&self) -> Frame {
+        Frame { size: self.size.into(), gray: self.gray, layout: self.layout }
     }
 
     /// Refuses options that contradict each other and controls that the car does not have.

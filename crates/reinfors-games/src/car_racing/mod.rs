@@ -15,16 +15,17 @@ mod tile;
 mod track;
 mod view;
 
+use crate::frame::{Part, write_state};
 use car::Control;
-use config::{CarRacingOptions, Frames, Observed};
+use config::{CarRacingOptions, Frames};
 use field::Field;
 use race::{End, Outcome, Race, Rules, Weights};
 use reinfors_core::rng::Seed;
 use reinfors_core::{
-    Action, ActionSpace, Error, Game, Inspected, ObservationPart, ObservationSpace, Pacing, Picture,
-    ResetFlag, Result, RewardKey, StateEntry, Step, Turn, decode, encode,
+    Action, ActionSpace, Error, Game, Inspected, ObservationSpace, Pacing, Picture, ResetFlag, Result,
+    RewardKey, StateEntry, Step, Turn, decode, encode,
 };
-use reinfors_render::{Layout, Scene, Size, Sketch, Surface, Thumbnail, smoothscale};
+use reinfors_render::{Layout, Scene, Sketch, Surface, Thumbnail, smoothscale};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use view::{PICTURE, Road, SURFACE, Skid, View};
@@ -43,13 +44,6 @@ struct State {
     race: Race,
     /// How the last step ended the episode, for `info`.
     end: Option<End>,
-}
-
-/// What an observation can consist of.
-#[derive(Clone, Copy)]
-enum Part {
-    Pixels,
-    State,
 }
 
 /// What a batch of races draws with.
@@ -122,7 +116,7 @@ impl Game for CarRacing {
     fn canvas(options: &CarRacingOptions) -> Canvas {
         let view = View::new();
         Canvas {
-            parts: parts(options),
+            parts: options.obs.parts(),
             scene: view.scene(),
             view,
             observer: Observer::new(options),
@@ -131,14 +125,7 @@ impl Game for CarRacing {
     }
 
     fn observation_space(options: &CarRacingOptions) -> ObservationSpace {
-        let Size { width, height } = options.size.into();
-        let channels = if options.gray { 1 } else { 3 };
-        let part = |part: &Part| match (part, options.layout) {
-            (Part::Pixels, config::Layout::Chw) => ObservationPart::pixels(vec![channels, height, width], 0),
-            (Part::Pixels, config::Layout::Hwc) => ObservationPart::pixels(vec![height, width, channels], 2),
-            (Part::State, _) => ObservationPart::state(state::ENTRIES),
-        };
-        ObservationSpace { parts: parts(options).iter().map(part).collect() }
+        options.obs.space(options.frame(), state::ENTRIES)
     }
 
     fn action_space(options: &CarRacingOptions) -> ActionSpace {
@@ -185,12 +172,7 @@ impl Game for CarRacing {
                 canvas.view.observe(&mut canvas.scene, self.road(), race.colours(), &race.pose());
                 canvas.observer.draw(&canvas.scene, out);
             }
-            Part::State => {
-                let (numbers, _) = out.as_chunks_mut();
-                for (bytes, number) in numbers.iter_mut().zip(state::vector(race)) {
-                    *bytes = number.to_ne_bytes();
-                }
-            }
+            Part::State => write_state(state::vector(race), out),
         }
     }
 
@@ -251,19 +233,11 @@ impl CarRacing {
     }
 }
 
-/// The parts of an observation, in their order.
-fn parts(options: &CarRacingOptions) -> &'static [Part] {
-    match options.obs {
-        Observed::Pixels => &[Part::Pixels],
-        Observed::State => &[Part::State],
-        Observed::Both => &[Part::Pixels, Part::State],
-    }
-}
-
 impl Observer {
     fn new(options: &CarRacingOptions) -> Self {
-        let layout = if options.gray { Layout::Gray } else { options.layout.into() };
-        let (size, smaller) = (options.size.into(), "the option's size is smaller than the surface");
+        let frame = options.frame();
+        let (size, layout) = (frame.size, frame.drawn_layout());
+        let smaller = "the option's size is smaller than the surface";
         match options.frames {
             Frames::Exact => Self::Exact(Box::new(Thumbnail::new(SURFACE, size, layout).expect(smaller))),
             Frames::Fast => Self::Fast(Box::new(Sketch::new(SURFACE, size, layout).expect(smaller))),
@@ -274,15 +248,6 @@ impl Observer {
         match self {
             Self::Exact(thumbnail) => thumbnail.draw(scene, out),
             Self::Fast(sketch) => sketch.draw(scene, out),
-        }
-    }
-}
-
-impl From<config::Layout> for Layout {
-    fn from(layout: config::Layout) -> Self {
-        match layout {
-            config::Layout::Chw => Self::Chw,
-            config::Layout::Hwc => Self::Hwc,
         }
     }
 }
