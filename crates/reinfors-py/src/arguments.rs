@@ -1,9 +1,10 @@
-//! Python values as the native types that constructors and methods take, and what is refused as Python's exceptions.
+//! Python values as the native types that are taken, and what is refused as Python's exceptions.
 //!
-//! 1. Truth values are never counts or numbers here: `n_envs=True` is a slip. For seeds they are, as in the reference.
-//! 2. What has the wrong type is a `TypeError`, what has a wrong value a `ValueError`, what comes at the wrong time a
-//!    `RuntimeError`; what the caller's own code raised is raised again as itself. Messages of native errors pass
-//!    through unchanged.
+//! 1. Truth values are never counts or numbers here: `n_envs=True` is a slip. For seeds they are, as in the
+//!    reference.
+//! 2. What has the wrong type is a `TypeError`, what has a wrong value a `ValueError`, what comes at the
+//!    wrong time a `RuntimeError`; what the caller's own code raised is raised again as itself. Messages of
+//!    native errors pass through unchanged.
 
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -114,7 +115,7 @@ pub(crate) fn optional_dict<'a, 'py>(
     value.map(cast).transpose()
 }
 
-/// The items of an ordered iterable that has `n`. Of one with more, which may have no end, only one more is read.
+/// The items of an ordered iterable that has `n`. Of a longer one, maybe an endless one, one more is read.
 pub(crate) fn items<'py>(
     name: &str,
     value: &Bound<'py, PyAny>,
