@@ -40,6 +40,14 @@ def test_the_checker_of_gymnasium_has_nothing_to_say(arguments: dict[str, Any]) 
     check_env(make(render_mode="rgb_array", **arguments).unwrapped)
 
 
+@pytest.mark.parametrize("obs", ["state", "pixels", "both"])
+@pytest.mark.filterwarnings("ignore:.*Box observation space m[a-z]+ value is -?infinity.*")
+def test_the_checker_has_nothing_to_say_whatever_is_observed(obs: str) -> None:
+    env = gymnasium.make("reinfors/CartPole-v1", obs=obs, render_mode="rgb_array").unwrapped
+    check_env(env)
+    assert ("state_pixels" in env.metadata["render_modes"]) == (obs != "state")
+
+
 def test_spaces_metadata_and_spec_are_those_of_the_reference() -> None:
     env = make()
     assert env.observation_space == gymnasium.spaces.Box(0, 255, (96, 96, 3), np.uint8)

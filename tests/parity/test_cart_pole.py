@@ -44,9 +44,13 @@ def held(action: int) -> Callable[[int], Policy]:
 POLICIES = {"random": random, "balancing": balancing, "left": held(0), "right": held(1)}
 
 
+def make(name: str, **options: Any) -> Any:
+    return gymnasium.make(name, **options)
+
+
 def play(seed: int, policy: Policy, **options: Any) -> int:
     """Compares one episode and the steps after its end; returns its length."""
-    theirs, ours = gymnasium.make(REFERENCE, **options).env.env, gymnasium.make(OURS, **options)
+    theirs, ours = make(REFERENCE, **options).env.env, make(OURS, **options)
     reference, mine = theirs.unwrapped, ours.unwrapped
     require_equal("observation", ours.reset(seed=seed)[0], theirs.reset(seed=seed)[0])
     length, after, step = 0, 0, 0
@@ -76,7 +80,7 @@ def test_episodes_are_equal_in_every_bit(policy: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*already returned terminated.*")
 def test_the_semi_implicit_method_is_the_reference_s() -> None:
-    theirs, ours = gymnasium.make(REFERENCE).unwrapped, gymnasium.make(OURS, integrator="semi_implicit_euler")
+    theirs, ours = make(REFERENCE).unwrapped, make(OURS, integrator="semi_implicit_euler")
     theirs.kinematics_integrator = "semi-implicit euler"
     for seed in range(5):
         require_equal("observation", ours.reset(seed=seed)[0], theirs.reset(seed=seed)[0])
@@ -94,13 +98,13 @@ def test_sutton_and_barto_s_reward_is_the_reference_s() -> None:
 
 
 def test_resets_without_a_seed_continue_the_stream() -> None:
-    theirs, ours = gymnasium.make(REFERENCE), gymnasium.make(OURS)
+    theirs, ours = make(REFERENCE), make(OURS)
     for seed in (5, None, None, 2**40, None):
         require_equal("observation", ours.reset(seed=seed)[0], theirs.reset(seed=seed)[0])
 
 
 def test_time_limit_action_space_and_metadata_are_the_reference_s() -> None:
-    theirs, ours = gymnasium.make(REFERENCE), gymnasium.make(OURS)
+    theirs, ours = make(REFERENCE), make(OURS)
     assert ours.action_space == theirs.action_space
     assert (ours.observation_space.shape, ours.observation_space.dtype) == ((4,), np.float32)
     assert ours.metadata["render_fps"] == theirs.metadata["render_fps"]
@@ -119,8 +123,8 @@ def test_time_limit_action_space_and_metadata_are_the_reference_s() -> None:
 
 @pytest.mark.filterwarnings("ignore:.*already returned terminated.*")
 def test_pictures_are_equal_in_every_byte_wherever_cart_and_pole_are() -> None:
-    theirs = gymnasium.make(REFERENCE, render_mode="rgb_array").unwrapped
-    ours = gymnasium.make(OURS, render_mode="rgb_array")
+    theirs = make(REFERENCE, render_mode="rgb_array").unwrapped
+    ours = make(OURS, render_mode="rgb_array")
     seen = set()
     for seed in range(12):
         policy = POLICIES[["random", "balancing", "left", "right"][seed % 4]](seed)
@@ -142,7 +146,7 @@ def test_pictures_are_equal_in_every_byte_wherever_cart_and_pole_are() -> None:
 def test_pixels_are_the_scaled_picture(size: tuple[int, int]) -> None:
     import pygame  # noqa: PLC0415  here, so that where it is missing the module is skipped as others are
 
-    theirs = gymnasium.make(REFERENCE, render_mode="rgb_array").unwrapped
+    theirs = make(REFERENCE, render_mode="rgb_array").unwrapped
     ours = rf.VecEnv(rf.games.CartPole(obs="both", size=size, layout="hwc"), 1, 1, autoreset="disabled")
     theirs.reset(seed=1)
     observed, _ = ours.reset(seed=[1])

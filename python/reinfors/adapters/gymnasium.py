@@ -60,10 +60,11 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
                 "both of which need pygame"
             )
         self.render_mode = render_mode
-        self.metadata = {**self.metadata, "render_fps": render_fps}  # type: ignore[misc]
         self.game = games.make(game, **{"layout": "hwc", "max_steps": None, **options})
-        if render_mode == "state_pixels" and self.game.obs_dtype == np.float32:
+        modes = [mode for mode in self.metadata["render_modes"] if mode != "state_pixels" or self._has_pixels()]
+        if render_mode is not None and render_mode not in modes:
             raise ValueError("render_mode='state_pixels' needs observations with pixels, got a game that has none")
+        self.metadata = {**self.metadata, "render_modes": modes, "render_fps": render_fps}  # type: ignore[misc]
         self.action_space = _action_space(self.game)
         self.observation_space = _observation_space(self.game.obs_shape, self.game.obs_dtype)
         self._env = VecEnv(self.game, 1, 1, autoreset="disabled")
@@ -125,6 +126,10 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
         if self.render_mode == "state_pixels":
             return self._pixels()
         return self._env.render(0)
+
+    def _has_pixels(self) -> bool:
+        """Whether pixels are among what is observed."""
+        return isinstance(self.game.obs_dtype, dict) or self.game.obs_dtype == np.uint8
 
     def _pixels(self) -> NDArray[np.uint8]:
         """What is observed in pixels."""
