@@ -42,9 +42,9 @@ pub trait AnyBatch: Send {
     /// Starts an episode in `row`; see [`Game::reset`]. The first reset of a row is seeded.
     fn reset(&mut self, row: usize, seed: Option<&Seed>, flags: &[bool]);
 
-    /// Steps every row, or those that `active` marks; the outcomes of the others are left as they are. An action is
-    /// repeated as often as the game's [`Pacing`] says, unless the episode ends before.
-    /// The actions have passed [`crate::ActionSpace::check`].
+    /// Steps every row, or those that `active` marks; the outcomes of the others are left as they are. An
+    /// action is repeated as often as the game's [`Pacing`] says, unless the episode ends before. The actions
+    /// have passed [`crate::ActionSpace::check`].
     fn step(&mut self, actions: Actions<'_>, active: Option<&[bool]>, outcomes: &mut [Outcome]);
 
     /// Draws one part of the observations of `rows` into `out`, one behind the other.
@@ -65,7 +65,8 @@ pub trait AnyBatch: Send {
     /// Replaces one row by a saved one.
     ///
     /// # Errors
-    /// [`Error::SavedState`] for another game, another option (named) or damaged bytes; the row is then unchanged.
+    /// [`Error::SavedState`] for another game, another option (named) or damaged bytes; the row is then
+    /// unchanged.
     fn load(&mut self, row: usize, bytes: &[u8]) -> Result<()>;
 
     /// Remembers the state of every row.

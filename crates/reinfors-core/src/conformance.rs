@@ -16,7 +16,8 @@ const EPISODE_STEPS: usize = 120;
 /// Runs what it is given and counts how often that asks the allocator for memory.
 pub type CountAllocations = fn(&mut dyn FnMut()) -> u64;
 
-/// Checks everything a driver relies on. `allocations` runs what it is given and counts its calls of the allocator.
+/// Checks everything a driver relies on. `allocations` runs what it is given and counts its calls of the
+/// allocator.
 ///
 /// # Panics
 /// Where the game breaks a promise of [`crate::Game`] or [`AnyBatch`].
@@ -337,7 +338,8 @@ impl Check {
         for episode in 0..2 {
             let outcomes = self.play_blind(&mut *batch, decisions + 1);
             let cut = outcomes.iter().position(|outcome| outcome.truncated);
-            // Where an episode ends by itself, the rest of that decision is not played and the limit comes later.
+            // Where an episode ends by itself, the rest of that decision is not played and the limit comes
+            // later.
             if outcomes[..decisions].iter().all(|outcome| outcome.terminated.is_none()) {
                 assert_eq!(cut, Some(decisions - 1), "episode {episode} is not cut at max_steps");
                 assert!(outcomes[decisions].truncated, "stepping on after the limit is no longer truncated");

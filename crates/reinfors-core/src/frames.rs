@@ -1,8 +1,8 @@
 //! The last frames of every row of a batch: what frame stacking shows, oldest first.
 //!
-//! A row remembers the frames before the current one in a ring, and draws the current one when somebody looks or at the
-//! latest before the next step. So each frame is drawn once, an observation is a function of the episode alone, and what
-//! has to be saved are the frames before: the current one can be drawn again.
+//! A row remembers the frames before the current one in a ring, and draws the current one when somebody looks
+//! or at the latest before the next step. So each frame is drawn once, an observation is a function of the
+//! episode alone, and what has to be saved are the frames before: the current one can be drawn again.
 
 use crate::{Error, ObservationPart, Result};
 
@@ -123,7 +123,8 @@ impl FrameStack {
     }
 }
 
-/// Puts a frame into its place among the channels of each pixel; `RUN` is known so that pixels are moved without calls.
+/// Puts a frame into its place among the channels of each pixel; `RUN` is known so that pixels are moved
+/// without calls.
 fn interleave<const RUN: usize>(out: &mut [u8], frame: &[u8], place: usize, depth: usize) {
     let (pixels, _) = frame.as_chunks::<RUN>();
     for (group, pixel) in out.chunks_exact_mut(RUN * depth).zip(pixels) {

@@ -15,13 +15,14 @@ pub struct ResetFlag {
     pub doc: &'static str,
 }
 
-/// How many steps of the simulator a decision and an episode take, and how many frames are seen at once. Batches keep it;
-/// games only declare it, by convention as options of these names.
+/// How many steps of the simulator a decision and an episode take, and how many frames are seen at once.
+/// Batches keep it; games only declare it, by convention as options of these names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pacing {
     /// Steps of the simulator after which an episode is cut off; `None` never cuts.
     pub max_steps: Option<NonZeroU32>,
-    /// Steps of the simulator that an action is repeated for. Rewards are summed, and the frames between are not drawn.
+    /// Steps of the simulator that an action is repeated for. Rewards are summed, and the frames between are
+    /// not drawn.
     pub frame_skip: NonZeroU32,
     /// Last frames that are stacked, oldest first, in the parts of the observation that have a stack axis.
     pub frame_stack: NonZeroU32,
@@ -75,8 +76,9 @@ pub struct Inspected {
 
 /// One world of a game.
 ///
-/// A world is a deterministic function of its options, its seed and its actions: no clock, no thread, no global.
-/// Steps allocate nothing. `Clone` is what rolls a world back, so share what does not change behind an `Arc`.
+/// A world is a deterministic function of its options, its seed and its actions: no clock, no thread, no
+/// global. Steps allocate nothing. `Clone` is what rolls a world back, so share what does not change behind
+/// an `Arc`.
 pub trait Game: Clone + Send + 'static {
     /// Folder, module and registry key: `snake_case`.
     const ID: &'static str;
@@ -119,21 +121,21 @@ pub trait Game: Clone + Send + 'static {
         Pacing::default()
     }
 
-    /// Starts an episode. `None` continues the random stream of the last seeded reset; the first reset is seeded.
-    /// `flags` are in the order of [`Game::RESET_FLAGS`].
+    /// Starts an episode. `None` continues the random stream of the last seeded reset; the first reset is
+    /// seeded. `flags` are in the order of [`Game::RESET_FLAGS`].
     fn reset(&mut self, seed: Option<&Seed>, flags: &[bool]);
 
     /// Advances by one step. Stepping on after the end is allowed and keeps simulating.
     fn step(&mut self, action: Action<'_>) -> Step;
 
-    /// Steps all worlds of `turn` and adds what it did to them to `steps`, in their order: world by world, unless
-    /// the game knows how to be faster. The result is the same in every bit.
+    /// Steps all worlds of `turn` and adds what it did to them to `steps`, in their order: world by world,
+    /// unless the game knows how to be faster. The result is the same in every bit.
     fn step_all(turn: &mut Turn<'_, Self>, _together: &mut Self::Together, steps: &mut Vec<Step>) {
         steps.extend(turn.iter_mut().map(|(world, action)| world.step(action)));
     }
 
-    /// Draws one part of the observation of the current state, by its number in the observation space: a pure function
-    /// of the state. `out` holds one frame of the part; every byte of it is written.
+    /// Draws one part of the observation of the current state, by its number in the observation space: a pure
+    /// function of the state. `out` holds one frame of the part; every byte of it is written.
     fn observe(&self, part: usize, canvas: &mut Self::Canvas, out: &mut [u8]);
 
     /// Draws the picture for people of the current state.

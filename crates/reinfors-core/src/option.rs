@@ -57,7 +57,7 @@ pub struct OptionSpec {
     pub allowed: String,
     /// All values, where they are few; else empty.
     pub choices: Vec<OptionValue>,
-    /// One line of documentation.
+    /// A sentence or two of documentation.
     pub doc: &'static str,
 }
 
@@ -282,7 +282,7 @@ fn type_name(value: &OptionValue) -> &'static str {
     }
 }
 
-/// Declares a game's options: a struct whose fields have a doc line, a type, a default and possibly a range.
+/// Declares a game's options: a struct whose fields have documentation, a type, a default and possibly a range.
 ///
 /// ```
 /// reinfors_core::options! {
@@ -307,7 +307,7 @@ macro_rules! options {
         $(#[$struct_attribute:meta])*
         $visibility:vis struct $name:ident {
             $(
-                #[doc = $doc:literal]
+                $(#[doc = $doc:literal])+
                 pub $option:ident : $type:ty = $default:expr $(, in $range:expr)?;
             )*
         }
@@ -315,7 +315,7 @@ macro_rules! options {
         $(#[$struct_attribute])*
         #[derive(Clone, Debug, PartialEq)]
         $visibility struct $name {
-            $(#[doc = $doc] pub $option: $type,)*
+            $($(#[doc = $doc])+ pub $option: $type,)*
         }
 
         impl Default for $name {
@@ -333,7 +333,7 @@ macro_rules! options {
                     annotation: <$type as $crate::OptionType>::annotation(),
                     allowed: $crate::options::allowed_in::<$type>($crate::options!(@range $($range)?)),
                     choices: <$type as $crate::OptionType>::choices(),
-                    doc: $doc.trim_ascii(),
+                    doc: concat!($($doc),+).trim_ascii(),
                 },)*]
             }
 
@@ -347,7 +347,8 @@ macro_rules! options {
                     match name.as_str() {
                         $(stringify!($option) => {
                             let range = $crate::options!(@range $($range)?);
-                            options.$option = $crate::options::accept::<$type>(stringify!($option), value, range)?;
+                            options.$option =
+                                $crate::options::accept::<$type>(stringify!($option), value, range)?;
                         })*
                         _ => return Err($crate::Error::UnknownOption {
                             game,
@@ -446,13 +447,21 @@ mod tests {
             pub table: Option<Vec<[f64; 2]>> = None;
             /// An order.
             pub order: Order = Order::Rows;
-            /// A pair of counts.
+            /// A pair of counts: as many of the one
+            /// as of the other.
             pub pair: [NonZeroU32; 2] = [NonZeroU32::MIN; 2];
         }
     }
 
     fn parse(name: &str, value: OptionValue) -> Result<Sample> {
         Sample::parse("Sample", &[(name.into(), value)])
+    }
+
+    #[test]
+    fn documentation_of_several_lines_is_one_text() {
+        let docs: Vec<_> = Sample::specs().iter().map(|option| option.doc).collect();
+        assert_eq!(docs[0], "A flag.");
+        assert_eq!(docs[5], "A pair of counts: as many of the one as of the other.");
     }
 
     #[test]

@@ -16,8 +16,8 @@ pub struct RewardKey {
 /// Weights in the order of `keys`, the given ones over the defaults.
 ///
 /// # Errors
-/// A name that is no key of the game, or a weight that `float32` cannot hold, as rewards must be; the message lists
-/// the keys.
+/// A name that is no key of the game, or a weight that `float32` cannot hold, as rewards must be; the message
+/// lists the keys.
 pub fn weights(game: &'static str, keys: &[RewardKey], given: &[(String, f64)]) -> Result<Vec<f64>> {
     let mut weights: Vec<f64> = keys.iter().map(|key| key.default).collect();
     let allowed = || keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ");

@@ -10,7 +10,8 @@ pub enum ActionSpace {
         /// One name per action.
         names: Vec<String>,
     },
-    /// A vector of real numbers, one pair of bounds per dimension. Values outside the bounds are the game's to clip.
+    /// A vector of real numbers, one pair of bounds per dimension. Values outside the bounds are the game's
+    /// to clip.
     Continuous {
         /// Lower bounds.
         low: Vec<f32>,
@@ -41,7 +42,8 @@ impl ActionSpace {
     /// Refuses what a batch of `rows` games cannot be stepped with.
     ///
     /// # Errors
-    /// The other kind of action, another number of them, an index outside `0..n`, a number that is not finite.
+    /// The other kind of action, another number of them, an index outside `0..n`, a number that is not
+    /// finite.
     pub fn check(&self, actions: Actions<'_>, rows: usize) -> Result<()> {
         match (self, actions) {
             (Self::Discrete { names }, Actions::Discrete(indices)) => {

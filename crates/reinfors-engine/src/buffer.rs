@@ -1,8 +1,10 @@
-//! Memory of observations: rows filled one group after the other, never rewritten, recycled when nobody looks any more.
+//! Memory of observations: rows filled one group after the other, never rewritten, recycled when nobody looks
+//! any more.
 //!
-//! A buffer holds one region for each part of the observation, in which that part of all rows lies one behind the other.
-//! Rows below the filled mark are shared and read-only, rows from it on belong to the one [`ObservationWriter`]: that is
-//! all the safety there is to argue, and why views can be kept for as long as the caller likes.
+//! A buffer holds one region for each part of the observation, in which that part of all rows lies one behind
+//! the other. Rows below the filled mark are shared and read-only, rows from it on belong to the one
+//! [`ObservationWriter`]: that is all the safety there is to argue, and why views can be kept for as long as
+//! the caller likes.
 #![allow(unsafe_code)]
 
 use crate::EngineError;
@@ -21,8 +23,8 @@ const MAX_IDLE: usize = 2;
 
 /// Bytes at a fixed, aligned address, zero at first.
 ///
-/// Aligned by hand: an allocator that is asked for more than its own alignment writes the zeros itself, and with
-/// them touches every page of a window of gigabytes before anything is observed.
+/// Aligned by hand: an allocator that is asked for more than its own alignment writes the zeros itself, and
+/// with them touches every page of a window of gigabytes before anything is observed.
 struct Memory {
     allocation: NonNull<u8>,
     layout: Layout,
@@ -188,14 +190,16 @@ pub struct ObservationWriter {
 }
 
 impl ObservationWriter {
-    /// A part of the next `rows` unfilled rows, one behind the other; [`ObservationWriter::seal`] makes them readable.
+    /// A part of the next `rows` unfilled rows, one behind the other; [`ObservationWriter::seal`] makes them
+    /// readable.
     ///
     /// # Panics
     /// When fewer than that are left, or there is no such part.
     pub fn unfilled(&mut self, part: usize, rows: usize) -> &mut [u8] {
         assert!(rows <= self.rows - self.filled, "{rows} rows asked for, {} left", self.rows - self.filled);
         let (offset, len) = self.buffer.span(part, &(self.filled..self.filled + rows));
-        // SAFETY: inside the allocation; views end at the filled mark, there is one writer, and it is borrowed.
+        // SAFETY: inside the allocation; views end at the filled mark, there is one writer, and it is
+        // borrowed.
         unsafe { std::slice::from_raw_parts_mut(self.buffer.start().add(offset), len) }
     }
 

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 /// Most games of one engine; a slot is an `int32` and its memory is real.
 pub const MAX_GAMES: usize = 65_536;
 
-/// Most records that a window can be asked for, so that what is kept of them beside observations fits into memory.
+/// Most records that a window can be asked for, so that what is kept of them beside observations fits into
+/// memory.
 pub const MAX_RECORDS: usize = 1 << 24;
 
 /// How actions are chosen.
@@ -75,8 +76,8 @@ pub struct EngineConfig {
     pub learner: Learner,
     /// Parallel episode slots, 1 to [`MAX_GAMES`].
     pub n_games: usize,
-    /// Threads that step games, the collecting one included; `None` is as many as there are cores. Never more are
-    /// used than there are games. Results do not depend on it.
+    /// Threads that step games, the collecting one included; `None` is as many as there are cores. Never more
+    /// are used than there are games. Results do not depend on it.
     pub n_threads: Option<usize>,
     /// Seed of every stream of random numbers; `None` draws one from the operating system.
     pub seed: Option<Seed>,
@@ -141,7 +142,8 @@ pub fn fresh_seed() -> Result<Seed, EngineError> {
     Ok(Seed::from_words([word(0), word(4), word(8), word(12)]))
 }
 
-/// The complete configuration of an engine as plain data: what [`ResolvedConfig::configure`] turns back into one.
+/// The complete configuration of an engine as plain data: what [`ResolvedConfig::configure`] turns back into
+/// one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResolvedConfig {
     /// Registry key of the game.

@@ -1,7 +1,8 @@
 //! The engine: a handle that any thread may hold, and the one seat from which its games are driven.
 //!
-//! Whoever collects takes the games out of the seat and puts them back; finding the seat empty is an error at once,
-//! never a wait, also from inside `infer`. Configuration and version are beside the seat and can be read at any time.
+//! Whoever collects takes the games out of the seat and puts them back; finding the seat empty is an error at
+//! once, never a wait, also from inside `infer`. Configuration and version are beside the seat and can be
+//! read at any time.
 
 use crate::config::{
     EngineConfig, Learner, MAX_RECORDS, Policy, ResolvedConfig, check_rows, fresh_seed, thread_count,
@@ -104,11 +105,12 @@ impl Engine {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Makes a batch of at least `n_records` records on this thread: `ceil(n_records / n_games)` steps of every slot.
+    /// Makes a batch of at least `n_records` records on this thread: `ceil(n_records / n_games)` steps of
+    /// every slot.
     ///
     /// # Errors
-    /// An engine in use, a number of records outside 1 to [`MAX_RECORDS`], what `infer` raised or wrongly returned,
-    /// a batch that `float32` cannot hold. The games are then where they were before the call.
+    /// An engine in use, a number of records outside 1 to [`MAX_RECORDS`], what `infer` raised or wrongly
+    /// returned, a batch that `float32` cannot hold. The games are then where they were before the call.
     pub fn collect(&self, n_records: usize, infer: &mut dyn Infer) -> Result<PpoBatch, EngineError> {
         let n_steps = self.window_steps("n_records", n_records)?;
         let mut games = self.take(Holder::Call)?;
@@ -116,7 +118,8 @@ impl Engine {
         Ok(batch.handed_over(self.version()))
     }
 
-    /// Starts collecting in the background: batches of at least `collect_size` records, `depth` of them waiting at most.
+    /// Starts collecting in the background: batches of at least `collect_size` records, `depth` of them
+    /// waiting at most.
     ///
     /// # Errors
     /// An engine in use, a size outside 1 to [`MAX_RECORDS`], zero depth, a thread the system refuses.
@@ -136,8 +139,8 @@ impl Engine {
         CollectStream::start(self.clone(), number, games, n_steps, infer, depth)
     }
 
-    /// Marks a new version of the policy, one higher or the given one, and returns it. Callable from any thread at any
-    /// time; records made from the next step on carry it.
+    /// Marks a new version of the policy, one higher or the given one, and returns it. Callable from any
+    /// thread at any time; records made from the next step on carry it.
     pub fn weights_updated(&self, version: Option<i64>) -> i64 {
         match version {
             Some(version) => {
@@ -203,12 +206,12 @@ impl Engine {
         Ok(snapshot::write(&games, self.resolved_config(), self.version()))
     }
 
-    /// Continues from a snapshot of an equal configuration; the number of threads may differ, and so may a seed that
-    /// was not given but drawn.
+    /// Continues from a snapshot of an equal configuration; the number of threads may differ, and so may a
+    /// seed that was not given but drawn.
     ///
     /// # Errors
-    /// An engine in use; bytes that are no snapshot; another configuration, by the name of the first setting that
-    /// differs. The engine is then unchanged.
+    /// An engine in use; bytes that are no snapshot; another configuration, by the name of the first setting
+    /// that differs. The engine is then unchanged.
     pub fn restore(&self, bytes: &[u8]) -> Result<(), EngineError> {
         let mut games = self.take(Holder::Call)?;
         let mut config = self.resolved_config();
@@ -220,8 +223,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether nobody drives the games, waiting up to `timeout` for a stopped or dropped stream to let go of them.
-    /// Never waits for a stream in use or from inside the `infer` of the stream itself.
+    /// Whether nobody drives the games, waiting up to `timeout` for a stopped or dropped stream to let go of
+    /// them. Never waits for a stream in use or from inside the `infer` of the stream itself.
     ///
     /// # Errors
     /// A fork of the process that made the engine.

@@ -1,7 +1,8 @@
 //! Generalised advantage estimation (Schulman et al., 2016) over time-major records, in float64.
 //!
-//! A truncated episode goes on beyond its last record, so its last record bootstraps from the value of the final
-//! observation; so does the window's end, slot by slot, from `last_values`. A terminated episode is worth nothing more.
+//! A truncated episode goes on beyond its last record, so its last record bootstraps from the value of the
+//! final observation; so does the window's end, slot by slot, from `last_values`. A terminated episode is
+//! worth nothing more.
 
 /// The records of a window: every slice but the last holds row `t * n_games + slot`.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,7 @@
 //! Where decisions come from: the caller's network, asked once for all rows.
 //!
-//! An implementation only fills in what it was given; whether that fits is checked here, before any game is stepped.
+//! An implementation only fills in what it was given; whether that fits is checked here, before any game is
+//! stepped.
 
 use crate::EngineError;
 use crate::buffer::ObservationView;
@@ -9,9 +10,9 @@ use std::fmt;
 
 /// The caller's policy and value function.
 ///
-/// A window of `T` steps makes `T + 1` calls with one row per game, in slot order: one before each step, one with the
-/// observations that open the next window. Each step that cut episodes off makes one more, with their final
-/// observations alone, in slot order.
+/// A window of `T` steps makes `T + 1` calls with one row per game, in slot order: one before each step, one
+/// with the observations that open the next window. Each step that cut episodes off makes one more, with
+/// their final observations alone, in slot order.
 pub trait Infer: Send {
     /// Evaluates every row of `obs` and leaves the result in `out`, which may hold an earlier one.
     ///
@@ -58,8 +59,8 @@ impl Inference {
     /// Refuses what does not answer `rows` rows.
     ///
     /// # Errors
-    /// [`EngineError::Output`] for other shapes, for a parameter that is not finite, for a value that `float32` cannot
-    /// hold.
+    /// [`EngineError::Output`] for other shapes, for a parameter that is not finite, for a value that
+    /// `float32` cannot hold.
     pub fn check(&self, rows: usize, n_params: usize) -> Result<(), EngineError> {
         check_shape("params", &self.params_shape, self.params.len(), &[rows, n_params])?;
         check_shape("values", &self.values_shape, self.values.len(), &[rows])?;
@@ -74,7 +75,8 @@ impl Inference {
         match self.values.iter().position(|value| !(*value as f32).is_finite()) {
             None => Ok(()),
             Some(row) => Err(EngineError::Output(format!(
-                "infer returned values with {:?} in row {row}; needed are finite numbers that float32 can hold",
+                "infer returned values with {:?} in row {row}; needed are finite numbers that float32 can \
+                 hold",
                 self.values[row]
             ))),
         }

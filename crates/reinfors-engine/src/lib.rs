@@ -1,7 +1,7 @@
 //! Worker threads, rollouts and streams over batches of games.
 //!
-//! [`Engine`] drives any game of the core's contract and asks an [`Infer`] for decisions; nothing here knows a game or
-//! Python. Results are a function of configuration, seed and answers, never of threads or timing.
+//! [`Engine`] drives any game of the core's contract and asks an [`Infer`] for decisions; nothing here knows
+//! a game or Python. Results are a function of configuration, seed and answers, never of threads or timing.
 
 pub mod buffer;
 pub mod config;

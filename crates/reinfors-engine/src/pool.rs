@@ -1,8 +1,8 @@
 //! Persistent worker threads that run one closure over disjoint items, the calling thread taking part.
 //!
-//! A dispatch publishes a job, then the number of its tasks. A task is claimed by lowering that number, and only whoever
-//! holds a claim looks at the job: the dispatcher waits for every claimed task, so the job is alive. A worker that
-//! wakes late finds nothing to claim and delays nobody.
+//! A dispatch publishes a job, then the number of its tasks. A task is claimed by lowering that number, and
+//! only whoever holds a claim looks at the job: the dispatcher waits for every claimed task, so the job is
+//! alive. A worker that wakes late finds nothing to claim and delays nobody.
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 
-/// Rounds of looking for work before a thread goes to sleep, so that dispatches close together need no wake-up.
+/// Rounds of looking for work before a thread goes to sleep, so that dispatches close together need no
+/// wake-up.
 const SPINS: u32 = 2_000;
 
 /// Why a dispatch did not finish.
@@ -30,8 +31,8 @@ pub enum PoolError {
     Panicked(String),
     /// The pool was made by a process of which this one is a fork: its threads do not exist here.
     #[error(
-        "the worker threads belong to process {owner}, this is its fork {here}: threads do not survive a fork, make the \
-         object anew in this process"
+        "the worker threads belong to process {owner}, this is its fork {here}: threads do not survive a \
+         fork, make the object anew in this process"
     )]
     Forked {
         /// The process that made the pool.
@@ -69,8 +70,9 @@ struct Posted {
     dispatcher: Thread,
 }
 
-// SAFETY: `posted` is written only by the dispatcher while no task is claimed, and read only by the holder of a claim;
-// the release of `unclaimed` and the acquire of a claim order the two. The job it points to is `Sync`.
+// SAFETY: `posted` is written only by the dispatcher while no task is claimed, and read only by the holder of
+// a claim; the release of `unclaimed` and the acquire of a claim order the two. The job it points to is
+// `Sync`.
 unsafe impl Sync for Shared {}
 // SAFETY: as above; nothing in it is bound to a thread.
 unsafe impl Send for Shared {}
@@ -120,8 +122,8 @@ impl Pool {
     ) -> Result<(), PoolError> {
         let first = Disjoint(items.as_mut_ptr());
         self.dispatch(items.len(), &|index| {
-            // SAFETY: each index below `items.len()` is claimed once per dispatch, so this is the only reference to
-            // the item, and `dispatch` returns only after the task has ended.
+            // SAFETY: each index below `items.len()` is claimed once per dispatch, so this is the only
+            // reference to the item, and `dispatch` returns only after the task has ended.
             let item = unsafe { &mut *first.at(index) };
             f(index, item);
         })
@@ -150,8 +152,8 @@ impl Pool {
         let first_output = Disjoint(output.as_mut_ptr());
         self.dispatch(items.len(), &|index| {
             let (start, end) = (bounds[index], bounds[index + 1]);
-            // SAFETY: each index is claimed once per dispatch and the parts of ascending bounds are disjoint, so these
-            // are the only references; `dispatch` returns only after the task has ended.
+            // SAFETY: each index is claimed once per dispatch and the parts of ascending bounds are disjoint,
+            // so these are the only references; `dispatch` returns only after the task has ended.
             let (item, part) = unsafe {
                 (
                     &mut *first_item.at(index),
@@ -180,8 +182,8 @@ impl Pool {
 
     fn dispatch_to_workers(&self, n_tasks: u32, job: &(dyn Fn(usize) + Sync)) {
         let shared = &*self.shared;
-        // SAFETY: only the lifetime changes. The pointer is followed by holders of a claim alone, and this function
-        // returns after every claimed task has finished.
+        // SAFETY: only the lifetime changes. The pointer is followed by holders of a claim alone, and this
+        // function returns after every claimed task has finished.
         let job = unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const Job>(job) };
         // SAFETY: every task of the last job has finished, so nobody holds a claim and nobody reads `posted`.
         unsafe { *shared.posted.get() = Some(Posted { job, dispatcher: thread::current() }) };

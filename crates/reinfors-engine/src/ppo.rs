@@ -1,4 +1,5 @@
-//! The batch PPO trains on: the records of one window with their advantages, row `t * n_games + slot` in every field.
+//! The batch PPO trains on: the records of one window with their advantages, row `t * n_games + slot` in
+//! every field.
 
 use crate::EngineError;
 use crate::buffer::ObservationView;

@@ -1,10 +1,10 @@
 //! The games and how a window of records is made of them: infer, sample, step, draw, again and again.
 //!
-//! A window is atomic. Games, streams and counters are remembered when it starts and put back when anything in it
-//! fails, so a second attempt makes the very records the first would have made.
+//! A window is atomic. Games, streams and counters are remembered when it starts and put back when anything
+//! in it fails, so a second attempt makes the very records the first would have made.
 //!
-//! The answer that closes a window is not carried over to the next one, which begins with the same observations: the
-//! weights may change in between, and a record's value must be of the policy that acted.
+//! The answer that closes a window is not carried over to the next one, which begins with the same
+//! observations: the weights may change in between, and a record's value must be of the policy that acted.
 
 use crate::EngineError;
 use crate::buffer::{ObservationStore, ObservationView, ObservationWriter};
@@ -233,7 +233,8 @@ impl Rollout {
         Ok(())
     }
 
-    /// Steps the games in parallel, each shard drawing the first part of its next observations in the same go.
+    /// Steps the games in parallel, each shard drawing the first part of its next observations in the same
+    /// go.
     fn step(&mut self, window: &mut Window, step: usize, timing: &mut Timing) -> Result<(), EngineError> {
         let start = Instant::now();
         let actions = match &window.actions {
@@ -259,7 +260,8 @@ impl Rollout {
         Ok(())
     }
 
-    /// Asks for the values of the final observations of the episodes that this step cut off, and starts the next ones.
+    /// Asks for the values of the final observations of the episodes that this step cut off, and starts the
+    /// next ones.
     fn bootstrap_cut_off(
         &mut self,
         window: &mut Window,

@@ -1,4 +1,5 @@
-//! A contiguous range of slots that one thread steps at a time. Which slots share a shard never changes a result.
+//! A contiguous range of slots that one thread steps at a time. Which slots share a shard never changes a
+//! result.
 
 use crate::EngineError;
 use crate::slot::Slot;
@@ -12,8 +13,8 @@ use std::time::{Duration, Instant};
 /// Shards per thread: a thread that meets a long reset leaves its other shards to its neighbours.
 const SHARDS_PER_THREAD: usize = 4;
 
-/// Shards are a multiple of this many rows where that leaves every thread one: games that step several at once fill
-/// their packs.
+/// Shards are a multiple of this many rows where that leaves every thread one: games that step several at
+/// once fill their packs.
 const PACK: usize = 8;
 
 /// Ranges of rows for `n_threads` threads.
@@ -113,8 +114,8 @@ impl Shard {
         self.episodes.clear();
     }
 
-    /// Steps every row with its part of `actions`, which are those of all shards, notes the episodes that ended, and resets those rows that owe nobody
-    /// a final observation.
+    /// Steps every row with its part of `actions`, which are those of all shards, notes the episodes that
+    /// ended, and resets those rows that owe nobody a final observation.
     pub fn step(&mut self, actions: Actions<'_>, window_step: usize) {
         let start = Instant::now();
         let rows = self.rows.clone();
@@ -181,8 +182,8 @@ impl Shard {
         self.step_time += start.elapsed();
     }
 
-    /// Draws a part of the rows that were cut off (`true`) or of the others (`false`) into their places in `out`, which
-    /// holds all rows of the shard.
+    /// Draws a part of the rows that were cut off (`true`) or of the others (`false`) into their places in
+    /// `out`, which holds all rows of the shard.
     pub fn draw(&mut self, part: usize, cut_off: bool, out: &mut [u8]) {
         let start = Instant::now();
         let bytes = self.rules.observation_bytes[part];

@@ -1,7 +1,8 @@
 //! What a slot remembers beside its world: its own streams of random numbers and how far its episode is.
 //!
-//! Streams are NumPy's `SeedSequence(seed, spawn_key=(slot, purpose))`, so one slot's do not depend on how many there
-//! are. Every episode gets a seed of its own from the first stream: with it alone, the episode can be played again.
+//! Streams are NumPy's `SeedSequence(seed, spawn_key=(slot, purpose))`, so one slot's do not depend on how
+//! many there are. Every episode gets a seed of its own from the first stream: with it alone, the episode can
+//! be played again.
 
 use reinfors_core::rng::{Pcg64, Seed};
 use serde::{Deserialize, Serialize};

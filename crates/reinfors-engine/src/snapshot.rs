@@ -1,4 +1,5 @@
-//! An engine's state as bytes: its configuration, so that another's is refused by name, then every slot and world.
+//! An engine's state as bytes: its configuration, so that another's is refused by name, then every slot and
+//! world.
 
 use crate::EngineError;
 use crate::config::ResolvedConfig;

@@ -1,11 +1,13 @@
-//! Collecting in the background: one thread that owns the games, a queue of finished batches, one lock over both.
+//! Collecting in the background: one thread that owns the games, a queue of finished batches, one lock over
+//! both.
 //!
-//! 1. The next window starts only when the queue has room for its batch. So at most `depth` batches are ever ahead of
-//!    the learner, and none waits in a hand: a batch's policy is as fresh as the depth allows. (Starting earlier and
-//!    blocking on a full queue would make every batch one window older for nothing.)
-//! 2. Queue, orders and end are one state under one mutex, with one condition that every change signals. Nothing is
-//!    decided outside it, so there is no order of events in which a wake-up or a batch is lost.
-//! 3. The thread puts the games back into the engine before it declares its end: who sees the end finds the engine free.
+//! 1. The next window starts only when the queue has room for its batch. So at most `depth` batches are ever
+//!    ahead of the learner, and none waits in a hand: a batch's policy is as fresh as the depth allows.
+//!    (Starting earlier and blocking on a full queue would make every batch one window older for nothing.)
+//! 2. Queue, orders and end are one state under one mutex, with one condition that every change signals.
+//!    Nothing is decided outside it, so there is no order of events in which a wake-up or a batch is lost.
+//! 3. The thread puts the games back into the engine before it declares its end: who sees the end finds the
+//!    engine free.
 
 use crate::EngineError;
 use crate::engine::{Engine, Games, deadline_after, lock};
@@ -17,8 +19,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
 
-/// A running collection. All methods take `&self` and may be called from any thread. Dropping it stops it without
-/// waiting: its thread ends by itself after the `infer` in progress.
+/// A running collection. All methods take `&self` and may be called from any thread. Dropping it stops it
+/// without waiting: its thread ends by itself after the `infer` in progress.
 pub struct CollectStream {
     engine: Engine,
     number: u64,
@@ -138,11 +140,12 @@ impl CollectStream {
         Ok(lock(&self.shared.state).ended.is_some())
     }
 
-    /// Ends the stream without losing anything: finishes the window in progress and returns every batch that nobody has
-    /// taken, oldest first. The engine is then free and continues exactly behind the last of them.
+    /// Ends the stream without losing anything: finishes the window in progress and returns every batch that
+    /// nobody has taken, oldest first. The engine is then free and continues exactly behind the last of them.
     ///
     /// # Errors
-    /// What made the window in progress fail, with the finished batches still there for [`CollectStream::next`].
+    /// What made the window in progress fail, with the finished batches still there for
+    /// [`CollectStream::next`].
     pub fn pause(&self) -> Result<Vec<PpoBatch>, EngineError> {
         loop {
             if let Some(batches) = self.pause_timeout(Duration::MAX)? {
@@ -151,8 +154,8 @@ impl CollectStream {
         }
     }
 
-    /// Like [`CollectStream::pause`], returning `None` when the window in progress takes longer than `timeout`. The
-    /// order stands: no further window is started, and a second call goes on waiting.
+    /// Like [`CollectStream::pause`], returning `None` when the window in progress takes longer than
+    /// `timeout`. The order stands: no further window is started, and a second call goes on waiting.
     ///
     /// # Errors
     /// Those of [`CollectStream::pause`].
@@ -172,8 +175,8 @@ impl CollectStream {
         Ok(Some(batches.into_iter().map(|batch| batch.handed_over(version)).collect()))
     }
 
-    /// Ends the stream and discards what nobody has taken, the window in progress included. The engine is then free and
-    /// continues behind the last finished window, taken or not. A second call does nothing.
+    /// Ends the stream and discards what nobody has taken, the window in progress included. The engine is
+    /// then free and continues behind the last finished window, taken or not. A second call does nothing.
     ///
     /// # Errors
     /// A call from inside `infer`; a fork.
@@ -182,8 +185,8 @@ impl CollectStream {
         Ok(())
     }
 
-    /// Like [`CollectStream::stop`], returning `false` when the `infer` in progress takes longer than `timeout`. The
-    /// order stands, and a second call goes on waiting.
+    /// Like [`CollectStream::stop`], returning `false` when the `infer` in progress takes longer than
+    /// `timeout`. The order stands, and a second call goes on waiting.
     ///
     /// # Errors
     /// Those of [`CollectStream::stop`].

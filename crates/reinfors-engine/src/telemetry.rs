@@ -1,4 +1,5 @@
-//! What a window tells of itself: episodes that ended, where the time went, how old the policy was, what to change.
+//! What a window tells of itself: episodes that ended, where the time went, how old the policy was, what to
+//! change.
 
 use std::time::Duration;
 
@@ -97,10 +98,12 @@ impl Bottleneck {
                 "the games take longest: use more n_threads, or a smaller or simpler observation"
             }
             Self::Inference => {
-                "infer takes longest: use a smaller or faster network, or more n_games so that each call pools more rows"
+                "infer takes longest: use a smaller or faster network, or more n_games so that each call \
+                 pools more rows"
             }
             Self::Learner => {
-                "the games wait for the learner: train with collect_stream, on a faster device or with fewer epochs"
+                "the games wait for the learner: train with collect_stream, on a faster device or with fewer \
+                 epochs"
             }
         }
     }

@@ -1,7 +1,9 @@
-//! The caller-driven face of the worlds: reset and step a row of environments, one observation, reward and end each.
+//! The caller-driven face of the worlds: reset and step a row of environments, one observation, reward and
+//! end each.
 //!
-//! Rows are spread over the pool's threads and never see each other, so that no result depends on the number of
-//! threads. Everything is checked before anything moves: a refused call leaves every environment where it was.
+//! Rows are spread over the pool's threads and never see each other, so that no result depends on the number
+//! of threads. Everything is checked before anything moves: a refused call leaves every environment where it
+//! was.
 
 use crate::EngineError;
 use crate::config::{check_rows, thread_count};
@@ -89,8 +91,8 @@ impl Shard {
 type SavedEnv = (bool, Option<Seed>, Vec<u8>);
 
 impl VecEnv {
-    /// `n_envs` environments of `game`, not reset yet. The first reset of environment `i`, where it is given no
-    /// seed of its own, takes `seed + i`. `n_threads` of `None` uses all cores.
+    /// `n_envs` environments of `game`, not reset yet. The first reset of environment `i`, where it is given
+    /// no seed of its own, takes `seed + i`. `n_threads` of `None` uses all cores.
     ///
     /// # Errors
     /// A reward key the game does not have, a number of environments or threads outside what is allowed.
@@ -145,13 +147,13 @@ impl VecEnv {
         self.rows.iter().map(|row| row.seed.as_ref())
     }
 
-    /// Starts new episodes, in all environments or in those that `mask` marks, and draws all observations into
-    /// `observations`. An environment with no seed of its own continues its random stream. `flags` are in the
-    /// order of the game's reset flags.
+    /// Starts new episodes, in all environments or in those that `mask` marks, and draws all observations
+    /// into `observations`. An environment with no seed of its own continues its random stream. `flags` are
+    /// in the order of the game's reset flags.
     ///
     /// # Errors
-    /// Lists of another length than the number of environments, a mask that marks none, an environment outside the
-    /// mask that was never reset.
+    /// Lists of another length than the number of environments, a mask that marks none, an environment
+    /// outside the mask that was never reset.
     pub fn reset(
         &mut self,
         seeds: &[Option<Seed>],
@@ -205,8 +207,8 @@ impl VecEnv {
     /// Steps every environment once and draws all observations into `observations`.
     ///
     /// # Errors
-    /// Actions outside the action space (named by [`reinfors_core::ActionSpace::check`]) or an environment that was
-    /// never reset; no environment has moved then.
+    /// Actions outside the action space (named by [`reinfors_core::ActionSpace::check`]) or an environment
+    /// that was never reset; no environment has moved then.
     pub fn step(
         &mut self,
         actions: Actions<'_>,
@@ -294,10 +296,12 @@ impl VecEnv {
         Ok(encode(&saved))
     }
 
-    /// Continues one environment from what [`VecEnv::save`] wrote, here or elsewhere. It need not have been reset.
+    /// Continues one environment from what [`VecEnv::save`] wrote, here or elsewhere. It need not have been
+    /// reset.
     ///
     /// # Errors
-    /// No such environment; bytes of another game, of other options (named) or damaged ones. Nothing has changed then.
+    /// No such environment; bytes of another game, of other options (named) or damaged ones. Nothing has
+    /// changed then.
     pub fn load(&mut self, env: usize, bytes: &[u8]) -> Result<(), EngineError> {
         let (shard, row) = self.place(env)?;
         let (is_over, seed, world): SavedEnv = decode(bytes)?;

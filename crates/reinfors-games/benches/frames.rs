@@ -1,7 +1,9 @@
-//! What a step and its frame cost on one core, for each way of drawing: the car-racing game, 64 worlds side by side.
+//! What a step and its frame cost on one core, for each way of drawing: the car-racing game, 64 worlds side
+//! by side.
 //!
-//! `cargo bench -p reinfors-games --bench frames [-- ROUNDS]`. Prints, for the opening second and for full zoom, the
-//! least and the median time of a round in microseconds per world. A debug build refuses to be measured.
+//! `cargo bench -p reinfors-games --bench frames [-- ROUNDS]`. Prints, for the opening second and for full
+//! zoom, the least and the median time of a round in microseconds per world. A debug build refuses to be
+//! measured.
 
 use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_core::{Actions, AnyBatch, OptionValue, Outcome};

@@ -1,4 +1,5 @@
-//! What the games' observations have in common: options of size, layout and choice, and what follows from them.
+//! What the games' observations have in common: options of size, layout and choice, and what follows from
+//! them.
 
 use reinfors_core::{ObservationPart, ObservationSpace, OptionType, OptionValue, StateEntry};
 use reinfors_render as render;

@@ -40,8 +40,8 @@ impl Level {
     /// The instructions that every processor of the architecture has: SSE2 on x86-64.
     pub const BASELINE: Self = Self(Instructions::Baseline);
 
-    /// The best level of this processor, or the one that the environment variable `REINFORS_CPU` names, if the
-    /// processor has it: to measure or test a whole process at a lower level. Found out once.
+    /// The best level of this processor, or the one that the environment variable `REINFORS_CPU` names, if
+    /// the processor has it: to measure or test a whole process at a lower level. Found out once.
     #[must_use]
     pub fn best() -> Self {
         static BEST: OnceLock<Level> = OnceLock::new();

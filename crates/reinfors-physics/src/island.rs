@@ -60,7 +60,8 @@ pub struct TimeStep {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound(
     serialize = "[Body<L>; B]: Serialize, [Revolute<L>; J]: Serialize, L::Mask: Serialize",
-    deserialize = "[Body<L>; B]: Deserialize<'de>, [Revolute<L>; J]: Deserialize<'de>, L::Mask: Deserialize<'de>"
+    deserialize = "[Body<L>; B]: Deserialize<'de>, [Revolute<L>; J]: Deserialize<'de>, \
+                   L::Mask: Deserialize<'de>"
 ))]
 pub struct Island<L: Lanes, const B: usize, const J: usize> {
     /// The bodies.

@@ -1,5 +1,5 @@
-//! Arrays across the border: observations lent to `infer` and in batches without a copy, results handed over, and what
-//! `infer` and the callers of `step` give read in.
+//! Arrays across the border: observations lent to `infer` and in batches without a copy, results handed over,
+//! and what `infer` and the callers of `step` give read in.
 //!
 //! Its `unsafe` is one line, where NumPy is lent memory that it did not allocate.
 #![allow(unsafe_code)]
@@ -62,8 +62,8 @@ fn lend_numbers<'py, T: Element>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let array = ArrayView::from_shape(IxDyn(dims), numbers)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
-    // SAFETY: the view's bytes stay where they are and unchanged for as long as `owner` lives, and `owner` is the
-    // array's base object.
+    // SAFETY: the view's bytes stay where they are and unchanged for as long as `owner` lives, and `owner` is
+    // the array's base object.
     let lent = unsafe { PyArrayDyn::borrow_from_array(&array, owner.clone().into_any()) };
     lent.readwrite().make_nonwriteable();
     Ok(lent.into_any())
@@ -100,8 +100,8 @@ pub(crate) fn hand_over<'py, T: Element>(
     Ok(PyArray1::from_vec(py, values).reshape(IxDyn(shape))?.into_any())
 }
 
-/// One output of `infer`: its shape, and where that is the needed one its numbers, widened to `f64`, in C order. Another
-/// shape is the engine's to refuse, and may be of any size.
+/// One output of `infer`: its shape, and where that is the needed one its numbers, widened to `f64`, in C
+/// order. Another shape is the engine's to refuse, and may be of any size.
 pub(crate) fn read_output(
     output: &Bound<'_, PyAny>,
     name: &str,
@@ -146,8 +146,8 @@ fn refused_output(name: &str, given: &str) -> PyErr {
 
 fn unaccepted(name: &str, given: &str) -> String {
     format!(
-        "infer must return {name} as float32 or float64: a NumPy array, a torch tensor or a CPU object with __dlpack__ or \
-         __array__; got {given}"
+        "infer must return {name} as float32 or float64: a NumPy array, a torch tensor or a CPU object with \
+         __dlpack__ or __array__; got {given}"
     )
 }
 

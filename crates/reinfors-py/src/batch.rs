@@ -57,8 +57,8 @@ macro_rules! field_getters {
 }
 
 field_getters! {
-    0 obs, 1 actions, 2 behavior_log_probs, 3 values, 4 rewards, 5 advantages, 6 returns, 7 terminated, 8 truncated,
-    9 policy_version, 10 slot, 11 step,
+    0 obs, 1 actions, 2 behavior_log_probs, 3 values, 4 rewards, 5 advantages, 6 returns, 7 terminated,
+    8 truncated, 9 policy_version, 10 slot, 11 step,
 }
 
 /// What PPO trains on: the records of one window, and what opens the next.

@@ -1,4 +1,5 @@
-//! `Engine` and its configuration: the interpreter is let go for everything but the single pooled call of `infer`.
+//! `Engine` and its configuration: the interpreter is let go for everything but the single pooled call of
+//! `infer`.
 
 use crate::arguments::{
     OrRaise, count, instance, integer, number, optional_count, options, reward_weights, seed, seed_to_python,
@@ -87,7 +88,10 @@ impl PyEngine {
         to_python(py, batch, self.space())
     }
 
-    #[pyo3(signature = (collect_size, infer, depth=None), text_signature = "($self, collect_size, infer, depth=1)")]
+    #[pyo3(
+        signature = (collect_size, infer, depth=None),
+        text_signature = "($self, collect_size, infer, depth=1)"
+    )]
     fn collect_stream(
         slf: &Bound<'_, Self>,
         collect_size: &Bound<'_, PyAny>,
@@ -208,7 +212,8 @@ fn config_to_python<'py>(py: Python<'py>, config: &ResolvedConfig) -> PyResult<B
     Ok(dict)
 }
 
-/// The inverse of [`config_to_python`], as complete as that; whether the values are allowed is the engine's to say.
+/// The inverse of [`config_to_python`], as complete as that; whether the values are allowed is the engine's
+/// to say.
 fn config_from_python(config: &Bound<'_, PyAny>) -> PyResult<ResolvedConfig> {
     const KEYS: [&str; 8] =
         ["game", "options", "reward", "policy", "learner", "n_games", "n_threads", "seed"];

@@ -39,7 +39,8 @@ fn cpu_level() -> PyResult<&'static str> {
     }
 }
 
-/// Makes NumPy's interface known: `numpy` would look it up at the first array, and panic where an interrupt meets that.
+/// Makes NumPy's interface known: `numpy` would look it up at the first array, and panic where an interrupt
+/// meets that.
 fn load_numpy(py: Python<'_>) -> PyResult<()> {
     py.import("numpy")?;
     PyArray1::<u8>::zeros(py, 1, false).try_readwrite().map(drop).map_err(Into::into)

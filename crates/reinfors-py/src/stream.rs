@@ -1,10 +1,10 @@
 //! `CollectStream`, and the caller's `infer` asked from native threads.
 //!
-//! 1. `infer` may refer to its stream, as a method of the agent that keeps it does. So the stream alone holds the one
-//!    reference, where the garbage collector sees it, and its thread borrows that for each call.
-//! 2. CPython before 3.14 ends a thread that comes back to an interpreter that is gone by unwinding it, which Rust
-//!    answers with an abort. Streams are stopped first when the interpreter exits; a thread that is inside `infer` even
-//!    then is parked for ever. That takes the `unsafe` of this file.
+//! 1. `infer` may refer to its stream, as a method of the agent that keeps it does. So the stream alone holds
+//!    the one reference, where the garbage collector sees it, and its thread borrows that for each call.
+//! 2. CPython before 3.14 ends a thread that comes back to an interpreter that is gone by unwinding it, which
+//!    Rust answers with an abort. Streams are stopped first when the interpreter exits; a thread that is
+//!    inside `infer` even then is parked for ever. That takes the `unsafe` of this file.
 #![allow(unsafe_code)]
 
 use crate::arguments::{OrRaise, runtime_error, wrong_type};
@@ -31,7 +31,8 @@ static LIVE_STREAMS: Mutex<Vec<(Weak<CollectStream>, Weak<Callable>)>> = Mutex::
 
 /// The one reference to a caller's `infer`.
 pub(crate) struct Callable {
-    /// Empty once it was let go. Locked for moments, by holders of the interpreter that run no Python meanwhile.
+    /// Empty once it was let go. Locked for moments, by holders of the interpreter that run no Python
+    /// meanwhile.
     object: Mutex<Option<Py<PyAny>>>,
     /// What `_thread.get_ident()` says where it is asked; 0 before.
     thread: AtomicU64,
@@ -141,7 +142,8 @@ fn not_stop_iteration(py: Python<'_>, raised: PyErr) -> PyErr {
     error
 }
 
-// Declared anew because an unwinding may come through it; `pyo3` declares it as a function that never unwinds.
+// Declared anew because an unwinding may come through it; `pyo3` declares it as a function that never
+// unwinds.
 unsafe extern "C-unwind" {
     fn PyObject_CallObject(callable: *mut ffi::PyObject, arguments: *mut ffi::PyObject)
     -> *mut ffi::PyObject;
@@ -195,7 +197,8 @@ impl PyCollectStream {
         Ok(Self { stream, engine: engine.clone().unbind(), callable })
     }
 
-    /// Calls a waiting function without the interpreter until it has an outcome, looking at signals in between.
+    /// Calls a waiting function without the interpreter until it has an outcome, looking at signals in
+    /// between.
     fn until_done<T: Send>(
         &self,
         py: Python<'_>,
@@ -254,7 +257,8 @@ impl PyCollectStream {
     }
 
     fn __clear__(&self) {
-        // Gives the order only. Where that is refused, in a fork or by the collector inside `infer`, dropping goes on.
+        // Gives the order only. Where that is refused, in a fork or by the collector inside `infer`, dropping
+        // goes on.
         let _ = self.stream.stop_timeout(Duration::ZERO);
         self.callable.let_go();
     }
@@ -267,7 +271,8 @@ impl Drop for PyCollectStream {
     }
 }
 
-/// Stops the streams that are left when the interpreter exits: all are told first, then all are waited for at once.
+/// Stops the streams that are left when the interpreter exits: all are told first, then all are waited for at
+/// once.
 #[pyfunction]
 pub(crate) fn stop_live_streams(py: Python<'_>) -> PyResult<()> {
     let live = std::mem::take(&mut *LIVE_STREAMS.lock().unwrap_or_else(PoisonError::into_inner));

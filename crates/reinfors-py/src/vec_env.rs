@@ -216,7 +216,8 @@ impl PyVecEnv {
 }
 
 impl PyVecEnv {
-    /// What `f` makes of the environments. The interpreter is let go meanwhile, and the lock before it is taken back.
+    /// What `f` makes of the environments. The interpreter is let go meanwhile, and the lock before it is
+    /// taken back.
     fn run<T: Send>(
         &self,
         py: Python<'_>,

@@ -1,7 +1,7 @@
 //! How each shape is painted onto a strip: geometry from the crossings, soft edges from the fringe.
 //!
-//! A smooth polygon's outline comes first and its fill over it, so the outline is only drawn where the fill will
-//! not be: fewer soft pixels, and the columns inside stay uniform.
+//! A smooth polygon's outline comes first and its fill over it, so the outline is only drawn where the fill
+//! will not be: fewer soft pixels, and the columns inside stay uniform.
 
 use crate::circle::{disc, ring};
 use crate::crossings::{Crossings, Rule};

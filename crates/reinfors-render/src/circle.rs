@@ -1,14 +1,15 @@
 //! Circles of SDL_gfx: the soft ring of `aacircle` and the disc of `filled_circle`.
 //!
-//! Both walk an eighth or a quarter of the circle in integers and mirror it. Every rasteriser draws what they say.
+//! Both walk an eighth or a quarter of the circle in integers and mirror it. Every rasteriser draws what they
+//! say.
 
 use crate::Point;
 
 /// The opacity of a pixel that is simply set.
 const SOLID: u32 = 256;
 
-/// Calls `blend(x, y, alpha)` for each pixel of the ring, in drawing order: some are drawn twice. Opacities are in
-/// 1/256. Source: `aaellipseColor` of equal radii.
+/// Calls `blend(x, y, alpha)` for each pixel of the ring, in drawing order: some are drawn twice. Opacities
+/// are in 1/256. Source: `aaellipseColor` of equal radii.
 pub(crate) fn ring(centre: Point, radius: i32, mut blend: impl FnMut(i32, i32, u32)) {
     for y in [centre.y - radius, centre.y + radius] {
         blend(centre.x, y, SOLID);

@@ -27,8 +27,8 @@ impl Colour {
         [red, green, blue]
     }
 
-    /// This colour under `over` at opacity `alpha` (0 to 256), per channel `d + ((s - d) * alpha >> 8)` with a
-    /// flooring shift (SDL_gfx `_putPixelAlpha`, 32 bits per pixel).
+    /// This colour under `over` at opacity `alpha` (0 to 256), per channel `d + ((s - d) * alpha >> 8)` with
+    /// a flooring shift (SDL_gfx `_putPixelAlpha`, 32 bits per pixel).
     ///
     /// `d * (256 - alpha) + s * alpha` is the same number times 256 and never negative, so that red and blue
     /// share one multiplication.

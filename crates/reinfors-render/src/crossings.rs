@@ -1,4 +1,5 @@
-//! Where a polygon's edges cross the scanlines, and the spans that follow: the fill rules of SDL_gfx and pygame.
+//! Where a polygon's edges cross the scanlines, and the spans that follow: the fill rules of SDL_gfx and
+//! pygame.
 //!
 //! Both sort the crossings of a row and fill between pairs, ends included; they differ in how a crossing is
 //! rounded. Work goes edge by edge, so that a division becomes a running remainder.

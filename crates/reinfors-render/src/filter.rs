@@ -1,7 +1,8 @@
-//! The arithmetic of `smoothscale` on 16-bit lanes: across, one output pixel at a time; down, a whole row at a time.
+//! The arithmetic of `smoothscale` on 16-bit lanes: across, one output pixel at a time; down, a whole row at
+//! a time.
 //!
-//! Sums of whole bytes, fractions of shared ones, one truncated product by the reciprocal of the ratio. Everything
-//! fits 16 bits unsigned (see [`MAX_SHRINK`](crate::axis::MAX_SHRINK)).
+//! Sums of whole bytes, fractions of shared ones, one truncated product by the reciprocal of the ratio.
+//! Everything fits 16 bits unsigned (see [`MAX_SHRINK`](crate::axis::MAX_SHRINK)).
 
 use crate::Colour;
 use crate::axis::{Axis, Tap};

@@ -1,7 +1,8 @@
 //! The anti-aliased outline of SDL_gfx (`_aalineColor`, no end point): which pixels, and how opaque.
 //!
-//! Along its longer direction a line advances one pixel a step; the error's top eight bits share the ink between
-//! the two pixels nearest across. Any stretch can be computed on its own, so a strip asks only for its rows.
+//! Along its longer direction a line advances one pixel a step; the error's top eight bits share the ink
+//! between the two pixels nearest across. Any stretch can be computed on its own, so a strip asks only for
+//! its rows.
 
 use crate::clip::clip_segment;
 use crate::{Point, Size};
@@ -110,8 +111,8 @@ impl FringeLine {
         }
     }
 
-    /// Row `m` below the upper end gets the nearer pixels of the steps whose y is `m`, and the farther ones of
-    /// those whose y is `m - 1`.
+    /// Row `m` below the upper end gets the nearer pixels of the steps whose y is `m`, and the farther ones
+    /// of those whose y is `m - 1`.
     fn draw_flat(&self, columns: i32, slope: u64, window: &Range<i32>, ink: &mut impl Ink) {
         let steps_before = |m: i32| -> i32 {
             let steps = ((m.max(0) as u64) << 32).div_ceil(slope);

@@ -137,11 +137,12 @@ impl Kernel for GreyRow<'_> {
     }
 }
 
-/// The luminance of a pixel, truncated. Sums in double precision and in this order are what the reference's are: of some
-/// greys the sum is the least bit below the grey, which takes a level off.
+/// The luminance of a pixel, truncated. Sums in double precision and in this order are what the reference's
+/// are: of some greys the sum is the least bit below the grey, which takes a level off.
 ///
-/// Truncated in operations that vectorise at every level, which Rust's saturating conversion does badly: [`NEAREST`]
-/// leaves the nearest integer in the low bits, and where that lies above the sum it is one too many.
+/// Truncated in operations that vectorise at every level, which Rust's saturating conversion does badly:
+/// [`NEAREST`] leaves the nearest integer in the low bits, and where that lies above the sum it is one too
+/// many.
 #[inline(always)]
 pub(crate) fn luminance([red, green, blue, _]: [u8; 4]) -> u8 {
     let sum = f64::from(red) * 0.2125 + f64::from(green) * 0.7154 + f64::from(blue) * 0.0721;

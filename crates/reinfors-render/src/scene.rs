@@ -119,8 +119,8 @@ impl Scene {
         self.rectangle(Point::default(), far, colour);
     }
 
-    /// A filled polygon with smooth edges: `gfxdraw.aapolygon`, then `gfxdraw.filled_polygon`. Fewer than three
-    /// points draw nothing. Coordinates wrap to 16 bits as SDL_gfx's `Sint16` does.
+    /// A filled polygon with smooth edges: `gfxdraw.aapolygon`, then `gfxdraw.filled_polygon`. Fewer than
+    /// three points draw nothing. Coordinates wrap to 16 bits as SDL_gfx's `Sint16` does.
     pub fn aa_polygon(&mut self, points: &[Point], colour: Colour) {
         if points.len() < 3 {
             return;
@@ -130,8 +130,9 @@ impl Scene {
         self.push(Shape::AaPolygon { points }, colour, rows);
     }
 
-    /// A filled circle with a smooth edge: `gfxdraw.aacircle`, then `gfxdraw.filled_circle`. Radii outside 0 to 1000 draw
-    /// nothing: not far beyond, SDL_gfx's counters overflow. The centre wraps to 16 bits as `Sint16` does.
+    /// A filled circle with a smooth edge: `gfxdraw.aacircle`, then `gfxdraw.filled_circle`. Radii outside 0
+    /// to 1000 draw nothing: not far beyond, SDL_gfx's counters overflow. The centre wraps to 16 bits as
+    /// `Sint16` does.
     pub fn aa_circle(&mut self, centre: Point, radius: i32, colour: Colour) {
         if !(0..=1000).contains(&radius) {
             return;
@@ -186,8 +187,8 @@ impl Scene {
         self.push(Shape::Bitmap { min, size, greys }, Colour::BLACK, rows);
     }
 
-    /// Smooth polygons from here on, up to the next call, meet edge to edge and do not overlap. The exact rasterisers
-    /// need not know; [`Sketch`](crate::Sketch) lets nothing shine through the edges they share.
+    /// Smooth polygons from here on, up to the next call, meet edge to edge and do not overlap. The exact
+    /// rasterisers need not know; [`Sketch`](crate::Sketch) lets nothing shine through the edges they share.
     pub fn mesh(&mut self) {
         self.mesh += 1;
     }

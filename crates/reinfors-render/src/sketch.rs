@@ -1,15 +1,16 @@
-//! The scene drawn straight at the small size, from areas instead of pixels: a few levels off [`Thumbnail`] at the
-//! edges of shapes, the same elsewhere, and many times faster.
+//! The scene drawn straight at the small size, from areas instead of pixels: a few levels off [`Thumbnail`]
+//! at the edges of shapes, the same elsewhere, and many times faster.
 //!
-//! 1. Smooth polygons become outlines of what `gfxdraw` paints, and outlines become exact areas of cells (`mesh`,
-//!    `coverage`). A mesh of polygons is one layer: nothing shines through the edges they share.
-//! 2. Hard shapes are small and cover each other: their very pixels are kept as bits, and counted (`stencil`).
+//! 1. Smooth polygons become outlines of what `gfxdraw` paints, and outlines become exact areas of cells
+//!    (`mesh`, `coverage`). A mesh of polygons is one layer: nothing shines through the edges they share.
+//! 2. Hard shapes are small and cover each other: their very pixels are kept as bits, and counted
+//!    (`stencil`).
 //! 3. A panel of rectangles and text at the foot is drawn to the byte (`panel`).
-//! 4. Everything is inlined into one kernel per level of the processor. Nothing is fused or approximated, so that all
-//!    levels give the same bytes.
+//! 4. Everything is inlined into one kernel per level of the processor. Nothing is fused or approximated, so
+//!    that all levels give the same bytes.
 //!
-//! The road not taken: drawing a few of the scanlines exactly. It costs several times as much, and what it leaves out
-//! is just what matters, edges that are almost level.
+//! The road not taken: drawing a few of the scanlines exactly. It costs several times as much, and what it
+//! leaves out is just what matters, edges that are almost level.
 //!
 //! [`Thumbnail`]: crate::Thumbnail
 

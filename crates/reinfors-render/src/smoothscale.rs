@@ -1,5 +1,5 @@
-//! `pygame.transform.smoothscale`, shrinking: across first, into bytes, then down. The SSE2 back end, which is
-//! what every x86-64 processor runs; its fractions are 14-bit and every product is truncated.
+//! `pygame.transform.smoothscale`, shrinking: across first, into bytes, then down. The SSE2 back end, which
+//! is what every x86-64 processor runs; its fractions are 14-bit and every product is truncated.
 
 use crate::axis::MAX_SHRINK;
 use crate::{Layout, Size, SizeError, Surface};
@@ -33,8 +33,8 @@ pub fn smoothscale(surface: &Surface, size: Size, layout: Layout, out: &mut [u8]
     Ok(())
 }
 
-/// Shrinks `source` elements to `output` of them, byte by byte, and appends them. An element is a pixel when shrinking
-/// across (`filter_shrink_X_SSE2`), a whole row when shrinking down (`filter_shrink_Y_SSE2`).
+/// Shrinks `source` elements to `output` of them, byte by byte, and appends them. An element is a pixel when
+/// shrinking across (`filter_shrink_X_SSE2`), a whole row when shrinking down (`filter_shrink_Y_SSE2`).
 fn shrink<'a>(elements: impl Iterator<Item = &'a [u8]>, source: usize, output: usize, out: &mut Vec<u8>) {
     if source == output {
         return elements.for_each(|element| out.extend_from_slice(element));

@@ -1,7 +1,7 @@
 //! A few scanlines of the surface, kept as cheaply as the shrinking filter allows.
 //!
-//! 1. A scanline is a row of output columns. A column whose own pixels all have one colour is a palette index;
-//!    only a *mixed* column has pixels in memory. In a frame nineteen columns of twenty stay uniform.
+//! 1. A scanline is a row of output columns. A column whose own pixels all have one colour is a palette
+//!    index; only a *mixed* column has pixels in memory. In a frame nineteen columns of twenty stay uniform.
 //! 2. Painting a span mixes at most the two columns it ends in; between them it writes indices.
 //! 3. A column owns the pixel it shares with its right neighbour ([`Axis`]), so no pixel is stored twice; the
 //!    filter looks one pixel to the left.

@@ -1,7 +1,7 @@
 //! The plain rasteriser: every pixel of the full surface, shape by shape, as the reference's C code goes.
 //!
-//! It draws the full-size pictures, and it is what [`Thumbnail`](crate::Thumbnail) is tested against. It shares
-//! no arithmetic with it but the line clipping, the thick line and the circles.
+//! It draws the full-size pictures, and it is what [`Thumbnail`](crate::Thumbnail) is tested against. It
+//! shares no arithmetic with it but the line clipping, the thick line and the circles.
 
 use crate::circle::{disc, ring};
 use crate::clip::clip_segment;

@@ -1,7 +1,7 @@
 //! Text at one size of one font, from pictures of its characters and the distances between them.
 //!
-//! A *strike* is what a font gives at a fixed size. Characters stand at whole pixels: the pen advances in 64ths,
-//! by the character's width and its pair's kerning, and is cut down. Overlaps take the brighter pixel.
+//! A *strike* is what a font gives at a fixed size. Characters stand at whole pixels: the pen advances in
+//! 64ths, by the character's width and its pair's kerning, and is cut down. Overlaps take the brighter pixel.
 
 use crate::Size;
 use std::sync::atomic::{AtomicU32, Ordering};

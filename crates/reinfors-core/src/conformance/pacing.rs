@@ -10,8 +10,8 @@ const DECISIONS: usize = 30;
 const FRAME_STACK: (&str, i64) = ("frame_stack", 3);
 const FRAME_SKIP: (&str, i64) = ("frame_skip", 4);
 
-/// Both at once, as far as the game takes them with its other defaults: what is not a picture need not be stacked.
-/// `None` where it takes neither.
+/// Both at once, as far as the game takes them with its other defaults: what is not a picture need not be
+/// stacked. `None` where it takes neither.
 pub(super) fn options(registration: &Registration) -> Option<Vec<(String, OptionValue)>> {
     let given = [FRAME_STACK, FRAME_SKIP].map(|(name, value)| (String::from(name), OptionValue::Int(value)));
     let is_taken =
@@ -120,7 +120,8 @@ impl Check {
     }
 }
 
-/// The frames of a stack, oldest first, by the definition: whole blocks before the stack axis hold them side by side.
+/// The frames of a stack, oldest first, by the definition: whole blocks before the stack axis hold them side
+/// by side.
 fn unstacked(stack: &[u8], frame: &ObservationPart, depth: usize) -> Vec<Vec<u8>> {
     let Some(axis) = frame.stack_axis else { return vec![stack.to_vec()] };
     let run = frame.element.size() * frame.shape[axis..].iter().product::<usize>();

@@ -1,8 +1,9 @@
 //! Independent Beta numbers stretched from (0, 1) to the action bounds.
 //!
-//! Samples and densities are in action units: with `u = (action - low) / (high - low)`, the log-density is the sum over
-//! dimensions of `(α-1) ln u + (β-1) ln(1-u) - ln B(α, β) - ln(high - low)`. A stored sample lies strictly between the
-//! bounds even after rounding to `f32`, so its density is never that of an endpoint.
+//! Samples and densities are in action units: with `u = (action - low) / (high - low)`, the log-density is
+//! the sum over dimensions of `(α-1) ln u + (β-1) ln(1-u) - ln B(α, β) - ln(high - low)`. A stored sample
+//! lies strictly between the bounds even after rounding to `f32`, so its density is never that of an
+//! endpoint.
 
 use super::standard_normal;
 use crate::EngineError;

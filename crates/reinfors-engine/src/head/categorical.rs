@@ -1,4 +1,5 @@
-//! One of `n` actions, by logits: the log-probability is the logit minus the logarithm of the summed exponentials.
+//! One of `n` actions, by logits: the log-probability is the logit minus the logarithm of the summed
+//! exponentials.
 
 use reinfors_core::rng::Pcg64;
 

@@ -1,7 +1,8 @@
 //! Independent normal numbers, by means and logarithms of standard deviations.
 //!
-//! The batch holds the raw sample and its density; only what the game is given is clipped to the bounds. (The density
-//! of a clipped sample has atoms at the bounds, and a ratio taken of it is wrong wherever the policy saturates.)
+//! The batch holds the raw sample and its density; only what the game is given is clipped to the bounds. (The
+//! density of a clipped sample has atoms at the bounds, and a ratio taken of it is wrong wherever the policy
+//! saturates.)
 
 use super::standard_normal;
 use reinfors_core::rng::Pcg64;

@@ -1,9 +1,9 @@
-//! Action heads: distributions over actions, a closed list. Each samples from a slot's own stream and knows the
-//! log-density of what it sampled.
+//! Action heads: distributions over actions, a closed list. Each samples from a slot's own stream and knows
+//! the log-density of what it sampled.
 //!
-//! A sample is rounded to `float32`, as the batch stores it, before its log-density is taken: whoever recomputes the
-//! density from the batch meets the same number. Transcendental functions are `libm`'s, compiled from Rust, so that
-//! samples do not depend on the machine.
+//! A sample is rounded to `float32`, as the batch stores it, before its log-density is taken: whoever
+//! recomputes the density from the batch meets the same number. Transcendental functions are `libm`'s,
+//! compiled from Rust, so that samples do not depend on the machine.
 
 mod beta;
 mod categorical;
@@ -69,10 +69,12 @@ pub enum Head {
 }
 
 impl Head {
-    /// The head of this kind over `space`; `None` is categorical for discrete actions, Gaussian for continuous ones.
+    /// The head of this kind over `space`; `None` is categorical for discrete actions, Gaussian for
+    /// continuous ones.
     ///
     /// # Errors
-    /// [`EngineError::Setting`] for a head of the other kind of action, and for Beta over bounds that are not finite.
+    /// [`EngineError::Setting`] for a head of the other kind of action, and for Beta over bounds that are not
+    /// finite.
     pub fn new(kind: Option<HeadKind>, space: &ActionSpace) -> Result<Self, EngineError> {
         let refuse = |kind: HeadKind, allowed: &str| {
             Err(EngineError::Setting {
@@ -131,8 +133,9 @@ impl Head {
         }
     }
 
-    /// Samples the action of one row from `params`, which are finite, appends it to `actions` and what the game is to
-    /// be given (clipped to the bounds) to `controls`, and returns the log-density of the raw sample.
+    /// Samples the action of one row from `params`, which are finite, appends it to `actions` and what the
+    /// game is to be given (clipped to the bounds) to `controls`, and returns the log-density of the raw
+    /// sample.
     ///
     /// # Errors
     /// What is wrong with the parameters, in words.

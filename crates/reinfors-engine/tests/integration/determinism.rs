@@ -44,8 +44,8 @@ fn more_slots_do_not_change_the_first_ones() {
     }
 }
 
-/// Changes when anything that decides a record changes: streams of random numbers, heads, seeds, advantages. The same
-/// constant holds in debug and release builds and on every machine.
+/// Changes when anything that decides a record changes: streams of random numbers, heads, seeds, advantages.
+/// The same constant holds in debug and release builds and on every machine.
 #[test]
 fn the_records_of_a_seed_are_those_they_have_always_been() {
     let digests = HeadKind::ALL.map(|head| {

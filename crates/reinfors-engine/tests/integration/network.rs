@@ -1,4 +1,5 @@
-//! The network of the tests: answers that are functions of the observation alone, so that any misalignment shows.
+//! The network of the tests: answers that are functions of the observation alone, so that any misalignment
+//! shows.
 
 use crate::toy::{Seen, drift};
 use reinfors_core::OptionValue;

@@ -1,4 +1,5 @@
-//! Observations of several parts, with stacked frames and skipped steps: what belongs to one row stays together.
+//! Observations of several parts, with stacked frames and skipped steps: what belongs to one row stays
+//! together.
 
 use crate::network::{contents, network};
 use crate::toy::{Seen, drift};

@@ -1,4 +1,5 @@
-//! Random orders of use: whatever is called when, every batch is the window it says it is, and none comes twice.
+//! Random orders of use: whatever is called when, every batch is the window it says it is, and none comes
+//! twice.
 
 use crate::network::{answer, collect, config, contents};
 use reinfors_core::rng::{Pcg64, Seed};

@@ -46,7 +46,8 @@ fn value_and_log_prob_of_each_row_are_those_of_its_observation() {
     }
 }
 
-/// Plays a slot's records again in a world of its own, with nothing but the reported seed and the recorded actions.
+/// Plays a slot's records again in a world of its own, with nothing but the reported seed and the recorded
+/// actions.
 #[test]
 fn each_episode_can_be_played_again_from_its_seed_and_its_clipped_actions() {
     for head in [HeadKind::Categorical, HeadKind::Gaussian, HeadKind::Beta] {
@@ -141,8 +142,8 @@ fn the_window_ends_with_the_observations_that_open_the_next_and_their_values() {
     }
 }
 
-/// Final observations are known from the calls: they are those with fewer rows, or all rows at a step in which no
-/// opening was asked for. Here every episode is cut off at its third step, in all slots at once.
+/// Final observations are known from the calls: they are those with fewer rows, or all rows at a step in
+/// which no opening was asked for. Here every episode is cut off at its third step, in all slots at once.
 #[test]
 fn advantages_bootstrap_from_the_final_observation_and_from_each_slots_own_tail() {
     let game = drift(&[("max_steps", OptionValue::Int(3)), ("mortal", OptionValue::Bool(false))]);

@@ -1,4 +1,5 @@
-//! Streams: nothing lost, nothing hangs, and the engine always comes back. Gates in `infer` stand for slow networks.
+//! Streams: nothing lost, nothing hangs, and the engine always comes back. Gates in `infer` stand for slow
+//! networks.
 
 use crate::network::{all_contents, answer, collect, contents, engine, network};
 use reinfors_engine::{

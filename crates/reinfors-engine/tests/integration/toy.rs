@@ -1,4 +1,5 @@
-//! A small deterministic game whose observation tells its whole state: what a test can compute everything from.
+//! A small deterministic game whose observation tells its whole state: what a test can compute everything
+//! from.
 
 use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_core::{

@@ -10,7 +10,8 @@ reinfors_core::choice! {
     pub enum Frames {
         /// Byte for byte as the reference.
         Exact = "exact",
-        /// Several times as fast, a few levels off at the edges of shapes; indicators and score as the reference.
+        /// Several times as fast, a few levels off at the edges of shapes; indicators and score as the
+        /// reference.
         Fast = "fast",
     }
 }
@@ -20,7 +21,8 @@ reinfors_core::options! {
     pub struct CarRacingOptions {
         /// Steering, gas and brake as three numbers per action, rather than one index into a table.
         pub continuous: bool = false;
-        /// Table of (steering, gas, brake) that replaces the five discrete actions: nothing, right, left, gas, brake.
+        /// Table of (steering, gas, brake) that replaces the five discrete actions: nothing, right, left,
+        /// gas, brake.
         pub actions: Option<Vec<[f64; 3]>> = None;
         /// Share of the tiles that must be visited before the first tile ends a lap, as the reference has it.
         pub lap_complete_percent: f64 = 0.95, in 0.0..=1.0;
@@ -29,16 +31,20 @@ reinfors_core::options! {
         /// Steps of the simulator after which an episode is truncated; None never truncates.
         pub max_steps: Option<NonZeroU32> = NonZeroU32::new(1000);
         /// Height and width of the pixels, scaled from the reference's own surface.
-        pub size: FrameSize<{ SURFACE.width }, { SURFACE.height }> = FrameSize::new(OBSERVATION).expect("it has pixels");
-        /// One channel of luminance rather than three of colour, by the weights of Gymnasium's GrayscaleObservation.
+        pub size: FrameSize<{ SURFACE.width }, { SURFACE.height }> =
+            FrameSize::new(OBSERVATION).expect("it has pixels");
+        /// One channel of luminance rather than three of colour, by the weights of Gymnasium's
+        /// GrayscaleObservation.
         pub gray: bool = false;
         /// Last frames seen at once, oldest first, along the axis of channels.
         pub frame_stack: NonZeroU32 = NonZeroU32::MIN, in NonZeroU32::MIN..=MOST_STACKED;
-        /// Steps of the simulator that each action is repeated for; frames between are not drawn, rewards are summed.
+        /// Steps of the simulator that each action is repeated for; frames between are not drawn, rewards are
+        /// summed.
         pub frame_skip: NonZeroU32 = NonZeroU32::MIN, in NonZeroU32::MIN..=MOST_SKIPPED;
         /// Order of the axes of pixels: "chw" is (3, 96, 96), "hwc" is (96, 96, 3).
         pub layout: Layout = Layout::Chw;
-        /// How observations are drawn: "exact" is the reference's bytes, "fast" is off by a few levels at edges.
+        /// How observations are drawn: "exact" is the reference's bytes, "fast" is off by a few levels at
+        /// edges.
         pub frames: Frames = Frames::Exact;
         /// What is observed: "pixels", the "state" as a vector of named numbers, or "both" as a dictionary.
         pub obs: Observed = Observed::Pixels;

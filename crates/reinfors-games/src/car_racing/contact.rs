@@ -2,8 +2,8 @@
 //! (`FrictionDetector`).
 //!
 //! Box2D reports contacts in an order that, in a world used before, depends on its history. That order shows
-//! nowhere but in how many tiles count as visited when the first one is: two, in a fresh world, at the start of
-//! every race. Here a race always goes as in a fresh world.
+//! nowhere but in how many tiles count as visited when the first one is: two, in a fresh world, at the start
+//! of every race. Here a race always goes as in a fresh world.
 
 use serde::{Deserialize, Serialize};
 
@@ -62,9 +62,9 @@ impl Contacts {
         self.visited.len() == tiles && self.painted.len() == tiles && self.touches.iter().all(inside)
     }
 
-    /// Finds what `car` touches where it stands, and calls `repaint` with every tile touched for the first time:
-    /// it takes on the plain colour of the road. The reference paints it again whenever a contact begins or ends,
-    /// in the same colour.
+    /// Finds what `car` touches where it stands, and calls `repaint` with every tile touched for the first
+    /// time: it takes on the plain colour of the road. The reference paints it again whenever a contact
+    /// begins or ends, in the same colour.
     pub fn update(&mut self, car: &Car, track: &Track, mut repaint: impl FnMut(usize)) -> Visits {
         self.touches.clear();
         self.touches.reserve(USUAL_TOUCHES);

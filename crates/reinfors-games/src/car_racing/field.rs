@@ -1,7 +1,7 @@
 //! A field of races: those of a batch, stepped together.
 //!
-//! Each race drives and looks for contacts by itself; then the cars of all races move at once, in lanes. A race
-//! takes the same course, bit for bit, as one that steps alone.
+//! Each race drives and looks for contacts by itself; then the cars of all races move at once, in lanes. A
+//! race takes the same course, bit for bit, as one that steps alone.
 
 use reinfors_math::cpu::Level;
 use reinfors_physics::island::Packs;

@@ -65,12 +65,13 @@ enum Observer {
 impl Game for CarRacing {
     const ID: &'static str = "car_racing";
     const NAME: &'static str = "CarRacing";
-    const DOC: &'static str = "Drive a car around a random track, seen from above: Gymnasium's CarRacing-v3, seed for \
-        seed. Control is one of five discrete actions (nothing, right, left, gas, brake), a table of the caller's, or \
-        with continuous=True three numbers: steering in [-1, 1], gas and brake in [0, 1]. Observations are 96x96 RGB \
-        pictures with the view turning with the car, and below it the speed, the wheels' speeds, the steering, the \
-        turning and the score; or a vector of such numbers; or both. Each of the track's N tiles pays 1000/N at the first touch of a wheel and each step \
-        costs 0.1. An episode terminates when every tile was visited, or off the playfield, which costs 100; it is \
+    const DOC: &'static str = "Drive a car around a random track, seen from above: Gymnasium's CarRacing-v3, \
+        seed for seed. Control is one of five discrete actions (nothing, right, left, gas, brake), a table \
+        of the caller's, or with continuous=True three numbers: steering in [-1, 1], gas and brake in [0, \
+        1]. Observations are 96x96 RGB pictures with the view turning with the car, and below it the speed, \
+        the wheels' speeds, the steering, the turning and the score; or a vector of such numbers; or both. \
+        Each of the track's N tiles pays 1000/N at the first touch of a wheel and each step costs 0.1. An \
+        episode terminates when every tile was visited, or off the playfield, which costs 100; it is \
         truncated after max_steps steps.";
     const REWARD: &'static [RewardKey] = &[
         RewardKey {
@@ -106,7 +107,8 @@ impl Game for CarRacing {
             domain_randomize: options.domain_randomize,
             weights: Weights { tile, step, off_playfield },
         };
-        // Until the first seeded reset nothing is drawn but the colours that an unrandomised reset would keep.
+        // Until the first seeded reset nothing is drawn but the colours that an unrandomised reset would
+        // keep.
         let state = State { race: Race::new(rules, &Seed::from(0)), end: None };
         let controls =
             options.action_table().into_iter().map(|[steer, gas, brake]| Control { steer, gas, brake });

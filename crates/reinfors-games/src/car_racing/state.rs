@@ -1,7 +1,7 @@
 //! The state of a race as a short vector of named numbers: an observation without pictures.
 //!
-//! Everything is computed in double precision and rounded once. The track is told relative to the car, by the path's
-//! point nearest to the hull, so that the same situation elsewhere gives the same numbers.
+//! Everything is computed in double precision and rounded once. The track is told relative to the car, by the
+//! path's point nearest to the hull, so that the same situation elsewhere gives the same numbers.
 
 use super::car::DT;
 use super::race::Race;

@@ -1,7 +1,10 @@
-//! What CarRacing looks like: field, grass, road, skid marks, car, indicators and score, in the reference's order.
+//! What CarRacing looks like: field, grass, road, skid marks, car, indicators and score, in the reference's
+//! order.
 //!
-//! Drawing only. [`View`] puts a scene together from the road, its colours and a [`Pose`]; the render crate draws it. The world is drawn with y up and then flipped; everything after the flip lies on the panel.
-//! Source: Gymnasium `car_racing.py` (`_render`, `_render_road`, `_render_indicators`) and `car_dynamics.py` (`draw`).
+//! Drawing only. [`View`] puts a scene together from the road, its colours and a [`Pose`]; the render crate
+//! draws it. The world is drawn with y up and then flipped; everything after the flip lies on the panel.
+//! Source: Gymnasium `car_racing.py` (`_render`, `_render_road`, `_render_indicators`) and `car_dynamics.py`
+//! (`draw`).
 
 use reinfors_math::{Transform, Vec2, trig};
 use reinfors_render::{Camera, Colour, Point, Scene, Size, Strike};
@@ -146,7 +149,8 @@ impl View {
         Scene::new(SURFACE)
     }
 
-    /// Fills `scene` with what an observation shows. Allocates nothing once the scene has held a similar frame.
+    /// Fills `scene` with what an observation shows. Allocates nothing once the scene has held a similar
+    /// frame.
     pub fn observe(&self, scene: &mut Scene, road: Road, colours: &Colours, pose: &Pose) {
         self.draw(scene, road, colours, pose, std::iter::empty());
     }

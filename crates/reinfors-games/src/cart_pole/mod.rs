@@ -52,21 +52,24 @@ pub struct Canvas {
 impl Game for CartPole {
     const ID: &'static str = "cart_pole";
     const NAME: &'static str = "CartPole";
-    const DOC: &'static str = "Balance a pole on a cart by pushing the cart: Gymnasium's CartPole-v1, seed for seed. \
-        Control is one of two discrete actions, a push to the left or to the right. Observed are the cart's position \
-        and velocity and the pole's angle and angular velocity, as float32; or 64x96 RGB pictures; or both. Each step \
-        pays 1. An episode terminates when the cart leaves the track, 2.4 metres to each side, or the pole is more \
-        than 12 degrees from upright; it is truncated after max_steps steps.";
+    const DOC: &'static str = "Balance a pole on a cart by pushing the cart: Gymnasium's CartPole-v1, seed \
+        for seed. Control is one of two discrete actions, a push to the left or to the right. Observed are \
+        the cart's position and velocity and the pole's angle and angular velocity, as float32; or 64x96 RGB \
+        pictures; or both. Each step pays 1. An episode terminates when the cart leaves the track, 2.4 \
+        metres to each side, or the pole is more than 12 degrees from upright; it is truncated after \
+        max_steps steps.";
     const REWARD: &'static [RewardKey] = &[
         RewardKey {
             name: "alive",
             default: REWARD[0],
-            doc: "Paid at every step up to the one that ends the episode, and where a step after it is back inside.",
+            doc: "Paid at every step up to the one that ends the episode, and where a step after it is back \
+                inside.",
         },
         RewardKey {
             name: "fall",
             default: REWARD[1],
-            doc: "Paid besides at the step that ends the episode, and alone at each later one that is outside.",
+            doc: "Paid besides at the step that ends the episode, and alone at each later one that is \
+                outside.",
         },
     ];
     const END_REASONS: &'static [&'static str] = &["off_track", "pole_down"];
@@ -90,8 +93,8 @@ impl Game for CartPole {
             true if weights == REWARD || weights == SUTTON_BARTO_REWARD => SUTTON_BARTO_REWARD,
             true => {
                 return Err(Error::Contradiction(format!(
-                    "option sutton_barto_reward=True is a reward of its own, alive=0 and fall=-1; alive={alive} and \
-                     fall={fall} cannot be given with it"
+                    "option sutton_barto_reward=True is a reward of its own, alive=0 and fall=-1; \
+                     alive={alive} and fall={fall} cannot be given with it"
                 )));
             }
             false => [alive, fall],

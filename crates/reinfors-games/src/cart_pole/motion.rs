@@ -1,4 +1,5 @@
-//! How cart and pole move: the equations of Barto, Sutton and Anderson in the reference's order of operations.
+//! How cart and pole move: the equations of Barto, Sutton and Anderson in the reference's order of
+//! operations.
 //!
 //! Every operation is in double precision and none is fused, as in NumPy; sine and cosine are `sin_cos_f64`.
 //! Source: Gymnasium `cartpole.py` (`__init__`, `step`).

@@ -47,7 +47,8 @@ pub fn draw(scene: &mut Scene, motion: &Motion) {
     scene.flip();
 }
 
-/// A rotation as pygame's `Vector2.rotate_rad` makes it: quarter turns are exact, and so is what is near to one.
+/// A rotation as pygame's `Vector2.rotate_rad` makes it: quarter turns are exact, and so is what is near to
+/// one.
 struct Turn {
     sin: f64,
     cos: f64,

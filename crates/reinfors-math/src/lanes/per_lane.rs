@@ -39,7 +39,8 @@ macro_rules! single_lane {
 }
 single_lane!(f32, bool);
 
-/// Arrays of at least one element. Loops over indices, because `map` and by-value iterators copy the array about.
+/// Arrays of at least one element. Loops over indices, because `map` and by-value iterators copy the array
+/// about.
 impl<T: PerLane + Copy, const K: usize> PerLane for [T; K] {
     type One = [T::One; K];
 
@@ -69,8 +70,8 @@ impl<T: PerLane + Copy, const K: usize> PerLane for [T; K] {
     }
 }
 
-/// Implements [`PerLane`](crate::lanes::PerLane) for a structure generic over its lanes, given all its fields:
-/// `per_lane!(Velocity<L> { linear, angular })`. Further parameters are array lengths.
+/// Implements [`PerLane`](crate::lanes::PerLane) for a structure generic over its lanes, given all its
+/// fields: `per_lane!(Velocity<L> { linear, angular })`. Further parameters are array lengths.
 #[macro_export]
 macro_rules! per_lane {
     ($type:ident<L $(, $length:ident)*> { $($field:ident),* }) => {

@@ -1,13 +1,14 @@
-//! Sine and cosine in double precision, the bits of glibc's on a processor with fused multiply-add but for about one
-//! argument in a hundred thousand.
+//! Sine and cosine in double precision, the bits of glibc's on a processor with fused multiply-add but for
+//! about one argument in a hundred thousand.
 //!
-//! 1. glibc's `sin` and `cos` are not correctly rounded: of arguments below 1/4, two sines in a thousand differ from the
-//!    rounded true one. A trajectory that is to be the reference's in every bit needs those errors too.
-//! 2. They follow from the order of roundings, which is that of the classic table method: a table of the sines and
-//!    cosines of multiples of 1/128, kept to twice the precision; the addition theorems; short polynomials in the rest.
-//!    Here are those steps in that order, in the sums that a compiler fuses.
-//! 3. Tables and coefficients are worked out from the definitions. Where a coefficient's last bits differ from glibc's,
-//!    a result's last bit may, at the rate above.
+//! 1. glibc's `sin` and `cos` are not correctly rounded: of arguments below 1/4, two sines in a thousand
+//!    differ from the rounded true one. A trajectory that is to be the reference's in every bit needs those
+//!    errors too.
+//! 2. They follow from the order of roundings, which is that of the classic table method: a table of the
+//!    sines and cosines of multiples of 1/128, kept to twice the precision; the addition theorems; short
+//!    polynomials in the rest. Here are those steps in that order, in the sums that a compiler fuses.
+//! 3. Tables and coefficients are worked out from the definitions. Where a coefficient's last bits differ
+//!    from glibc's, a result's last bit may, at the rate above.
 //!
 //! Not done: correctly rounded results. They are cleaner, and differ from glibc's a hundred times as often.
 
@@ -28,7 +29,8 @@ const UNREDUCED: f64 = 109.5 / STEPS;
 /// Angles below this have a sine without a table.
 const SMALL: f64 = 0.126;
 
-/// Angles up to this are reduced with the three parts of pi/2 below; their multiple of pi/2 has 27 bits or fewer.
+/// Angles up to this are reduced with the three parts of pi/2 below; their multiple of pi/2 has 27 bits or
+/// fewer.
 const REDUCED: f64 = 1e8;
 
 /// pi/2 in parts of 26, 26 and 53 bits, of which the first two have exact products with that multiple.
@@ -47,8 +49,8 @@ const SMALL_SIN: [f64; 5] = [
     -2.502253624743617e-8,
 ];
 
-/// `(sin(angle), cos(angle))` in double precision; not-a-number for infinite angles. Beyond 1e8 the last bits are those
-/// of the `libm` crate.
+/// `(sin(angle), cos(angle))` in double precision; not-a-number for infinite angles. Beyond 1e8 the last bits
+/// are those of the `libm` crate.
 #[must_use]
 pub fn sin_cos_f64(angle: f64) -> (f64, f64) {
     let size = angle.abs();
@@ -176,8 +178,8 @@ const fn two_parts(number: i128) -> (f64, f64) {
 mod tests {
     use super::{TABLE, sin_cos_f64};
 
-    /// Angle, sine and cosine, recorded from glibc 2.36 on x86-64 with FMA; of the last eight the true sine rounds
-    /// otherwise.
+    /// Angle, sine and cosine, recorded from glibc 2.36 on x86-64 with FMA; of the last eight the true sine
+    /// rounds otherwise.
     #[rustfmt::skip]
     const RECORDED: [(u64, u64, u64); 40] = [
         (0x0000000000000000, 0x0000000000000000, 0x3FF0000000000000),
@@ -248,7 +250,8 @@ mod tests {
                 |head: f64, tail: f64| (head * head, head.mul_add(head, -(head * head)) + 2.0 * head * tail);
             let ((sin, sin_rest), (cos, cos_rest)) =
                 (square(entry.sin, entry.sin_tail), square(entry.cos, entry.cos_tail));
-            // Without rounding in this order: the first difference is exact from 1/2 on, the sum because it is tiny.
+            // Without rounding in this order: the first difference is exact from 1/2 on, the sum because it
+            // is tiny.
             let off = ((sin.max(cos) - 1.0) + sin.min(cos)) + (sin_rest + cos_rest);
             assert!(off.abs() < 1e-30, "off by {off}");
         }

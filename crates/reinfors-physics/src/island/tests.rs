@@ -166,8 +166,8 @@ fn packs_of_any_number_at_any_level_equal_single_islands() {
     }
 }
 
-/// Drives a cart that ends its iterations early and one that does not, expects the same bits after every step,
-/// and returns how many steps were at a limit.
+/// Drives a cart that ends its iterations early and one that does not, expects the same bits after every
+/// step, and returns how many steps were at a limit.
 fn ending_early_changes_no_bit_of(step: &TimeStep, seed: u32) -> usize {
     let def = definition();
     let (mut early, mut full) = (cart_at_rest(&def), cart_at_rest(&def));

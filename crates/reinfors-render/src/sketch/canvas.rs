@@ -1,7 +1,8 @@
 //! The small picture being drawn, a plane of bytes to a channel, and the one rule for mixing colours on it.
 //!
-//! Bytes are kept as they leave `smoothscale`, which lowers a uniform colour by one level across and one down. Its
-//! truncations lower mixed colours a little less: [`ROUND`] is that difference and the rounding to a byte.
+//! Bytes are kept as they leave `smoothscale`, which lowers a uniform colour by one level across and one
+//! down. Its truncations lower mixed colours a little less: [`ROUND`] is that difference and the rounding to
+//! a byte.
 
 use crate::Size;
 use std::ops::Range;
@@ -91,8 +92,8 @@ impl Canvas {
     }
 }
 
-/// Mixed colours as bytes, in the low bits. Adding 2^23 leaves the nearest integer there, which vectorises where a
-/// saturating cast does not.
+/// Mixed colours as bytes, in the low bits. Adding 2^23 leaves the nearest integer there, which vectorises
+/// where a saturating cast does not.
 #[inline(always)]
 fn rounded<const N: usize>(mixed: [f32; N]) -> [u32; N] {
     const INTEGERS: f32 = 8_388_608.0;

@@ -1,10 +1,11 @@
-//! Exact areas: how much of every cell a layer of polygons covers, and with what colour, from its edges alone.
+//! Exact areas: how much of every cell a layer of polygons covers, and with what colour, from its edges
+//! alone.
 //!
-//! 1. An edge adds, to each column it crosses, the area below it. Summed down a column, an upper edge opens the
-//!    polygon and the lower one closes it: nothing but edges is ever walked (the signed-area accumulation of font
-//!    rasterisers, with columns in place of rows, so that rows of output are rows of memory).
-//! 2. A cell carries its ink times area, so polygons that meet in a cell share it by area. Where a layer overlaps
-//!    itself the areas pass one, and their mean colour is taken.
+//! 1. An edge adds, to each column it crosses, the area below it. Summed down a column, an upper edge opens
+//!    the polygon and the lower one closes it: nothing but edges is ever walked (the signed-area accumulation
+//!    of font rasterisers, with columns in place of rows, so that rows of output are rows of memory).
+//! 2. A cell carries its ink times area, so polygons that meet in a cell share it by area. Where a layer
+//!    overlaps itself the areas pass one, and their mean colour is taken.
 //! 3. Blocks of cells without an edge are what the block above is: they are copied or skipped.
 
 use super::canvas::{BLOCK, Canvas};
@@ -36,8 +37,8 @@ pub(super) struct Coverage {
     height: usize,
     /// Rows to a column of blocks; two more than are seen, for areas that end there.
     rows: usize,
-    /// What changes at each cell against the cell above, block column by block column, in a block part by part. As
-    /// dense as the layer's parts allow: all of it is to stay in the nearest cache.
+    /// What changes at each cell against the cell above, block column by block column, in a block part by
+    /// part. As dense as the layer's parts allow: all of it is to stay in the nearest cache.
     blocks: Vec<Cells>,
     /// Whether an edge changed the block.
     touched: Vec<bool>,
@@ -95,8 +96,8 @@ impl Coverage {
         self.cut([left, start], [right, end], slope, ink);
     }
 
-    /// An edge that leaves the canvas above or below: what is above counts as its upper border, what is below has no
-    /// effect.
+    /// An edge that leaves the canvas above or below: what is above counts as its upper border, what is below
+    /// has no effect.
     #[inline(always)]
     fn cut(&mut self, from: [f32; 2], to: [f32; 2], slope: f32, ink: Ink<COLOURED>) {
         let bottom = self.height as f32;

@@ -1,8 +1,9 @@
-//! Smooth polygons as exact outlines: what `gfxdraw` paints is a little larger than the polygon, and shapes that
-//! meet share an edge that belongs to the later one.
+//! Smooth polygons as exact outlines: what `gfxdraw` paints is a little larger than the polygon, and shapes
+//! that meet share an edge that belongs to the later one.
 //!
-//! 1. A pixel is painted where its own corner lies in the polygon, so that outlines lie half a pixel further along
-//!    both axes. Rounding spans outward and the soft fringe widen them: by [`dilation`], on average over an edge.
+//! 1. A pixel is painted where its own corner lies in the polygon, so that outlines lie half a pixel further
+//!    along both axes. Rounding spans outward and the soft fringe widen them: by [`dilation`], on average
+//!    over an edge.
 //! 2. The offset edges of a polygon are joined at its corners by short straight pieces.
 
 use super::coverage::{COLOURED, Coverage, Ink};
@@ -177,11 +178,12 @@ fn moved(point: [f32; 2], by: [f32; 2]) -> [f32; 2] {
     [point[0] + by[0], point[1] + by[1]]
 }
 
-/// How far the painted outline lies from an edge, along the axis that the edge crosses; `outward` is +1 if the
-/// polygon's corners turn right.
+/// How far the painted outline lies from an edge, along the axis that the edge crosses; `outward` is +1 if
+/// the polygon's corners turn right.
 ///
-/// A steep edge's spans are rounded and include both ends: half a pixel. The soft pixel beyond adds an eighth.
-/// A flat edge's soft pixels make it exact, half a pixel off; where spans hide them, `slope^2 / 8` is added.
+/// A steep edge's spans are rounded and include both ends: half a pixel. The soft pixel beyond adds an
+/// eighth. A flat edge's soft pixels make it exact, half a pixel off; where spans hide them, `slope^2 / 8` is
+/// added.
 #[inline(always)]
 fn dilation(edge: &Edge, outward: f32) -> [f32; 2] {
     let (dx, dy) = (edge.to[0] - edge.from[0], edge.to[1] - edge.from[1]);

@@ -15,8 +15,8 @@ pub(super) struct Spans {
 impl Spans {
     /// Calls `span(x0, x1, y)`, ends included, for each span of the closed polygon with a row in `window`.
     ///
-    /// Crossings are rounded down and up in turn, in the order of the edges, and an edge owns its last row only at
-    /// the polygon's foot (`draw_fillpoly`).
+    /// Crossings are rounded down and up in turn, in the order of the edges, and an edge owns its last row
+    /// only at the polygon's foot (`draw_fillpoly`).
     #[inline(always)]
     pub fn each(&mut self, points: &[Point], window: &Range<i32>, mut span: impl FnMut(i32, i32, i32)) {
         let Some(&last) = points.last() else { return };

@@ -1,10 +1,10 @@
-//! Hard shapes: which pixels each colour of a run of shapes ends up with, as bits, and from them the exact area in
-//! every cell.
+//! Hard shapes: which pixels each colour of a run of shapes ends up with, as bits, and from them the exact
+//! area in every cell.
 //!
-//! 1. Shapes that cover each other must not be mixed one by one: a wheel under the hull would shine through the
-//!    hull's edge. Bits are repainted as pixels are, and mixed with what lies below once.
-//! 2. A scanline of 64 pixels is one word to a colour. Wider shapes are taken in several windows, more colours in
-//!    several runs.
+//! 1. Shapes that cover each other must not be mixed one by one: a wheel under the hull would shine through
+//!    the hull's edge. Bits are repainted as pixels are, and mixed with what lies below once.
+//! 2. A scanline of 64 pixels is one word to a colour. Wider shapes are taken in several windows, more
+//!    colours in several runs.
 
 mod silhouette;
 

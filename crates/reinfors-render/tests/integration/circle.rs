@@ -1,4 +1,5 @@
-//! Circles, the plain surface against pictures recorded from pygame-ce 2.5.8: radii that fit, and radii that do not.
+//! Circles, the plain surface against pictures recorded from pygame-ce 2.5.8: radii that fit, and radii that
+//! do not.
 
 use reinfors_render::{Colour, Point, Scene, Size, Surface};
 

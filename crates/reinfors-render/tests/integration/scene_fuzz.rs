@@ -1,7 +1,8 @@
-//! Random scenes, the thumbnail against the plain surface, byte for byte. `REINFORS_FUZZ_SCENES` sets how many.
+//! Random scenes, the thumbnail against the plain surface, byte for byte. `REINFORS_FUZZ_SCENES` sets how
+//! many.
 //!
-//! Most surfaces are small, so that thousands fit in seconds; what matters is kept: columns of a dozen pixels, shapes
-//! that leave the surface on every side, and more colours than a palette holds.
+//! Most surfaces are small, so that thousands fit in seconds; what matters is kept: columns of a dozen
+//! pixels, shapes that leave the surface on every side, and more colours than a palette holds.
 
 use reinfors_render::{Colour, Layout, Point, Scene, Size, Strike, Surface, Thumbnail, smoothscale};
 

@@ -1,4 +1,5 @@
-//! The sketch against the thumbnail on shapes that any game may draw; a game's own frames are tested in its folder.
+//! The sketch against the thumbnail on shapes that any game may draw; a game's own frames are tested in its
+//! folder.
 
 use reinfors_math::cpu::Level;
 use reinfors_render::{Colour, Layout, Point, Scene, Size, Sketch, Strike, Thumbnail};

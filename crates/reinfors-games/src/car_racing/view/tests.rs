@@ -1,5 +1,5 @@
-//! Frames against the reference's own (`golden/frames.bin`), and the thumbnail against the plain surface on random
-//! poses of a real track. `REINFORS_FUZZ_SCENES` sets how many.
+//! Frames against the reference's own (`golden/frames.bin`), and the thumbnail against the plain surface on
+//! random poses of a real track. `REINFORS_FUZZ_SCENES` sets how many.
 
 use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_math::{Rotation, Transform, Vec2, trig};

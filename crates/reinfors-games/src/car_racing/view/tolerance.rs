@@ -1,5 +1,5 @@
-//! Sketched frames against exact ones over whole episodes: the tolerance that `frames="fast"` promises, opening second
-//! and car included, and the figures behind it (run with `--nocapture`).
+//! Sketched frames against exact ones over whole episodes: the tolerance that `frames="fast"` promises,
+//! opening second and car included, and the figures behind it (run with `--nocapture`).
 
 use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_render::{Layout, Scene, Sketch, Thumbnail};

@@ -64,7 +64,8 @@ impl Scanline {
         Some(usize::from(self.owner[left])..(last + 1 + usize::from(is_shared)).min(columns.taps.len()))
     }
 
-    /// Paints row `y`, whatever came before; tells the next row that may differ. The background must cover it.
+    /// Paints row `y`, whatever came before; tells the next row that may differ. The background must cover
+    /// it.
     #[inline(always)]
     pub fn restart(&mut self, content: &Content, y: i32) -> i32 {
         let ground = content.items[0].colour;

@@ -1,5 +1,5 @@
-//! Polygons of one colour that lie where they lay before: a car that the view turns with is drawn once for many
-//! frames.
+//! Polygons of one colour that lie where they lay before: a car that the view turns with is drawn once for
+//! many frames.
 //!
 //! Only the polygons that end a run are looked at, where nothing covers them.
 
