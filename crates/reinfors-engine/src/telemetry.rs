@@ -33,7 +33,8 @@ pub struct Seconds {
     pub total: f64,
 }
 
-/// How many versions behind the newest the policy was that acted, at the moment the batch was handed over.
+/// How far the version of the policy that acted was behind the current one, at the moment the batch was
+/// handed over: current minus acting. Negative where the caller has set the version to a lower number since.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lag {
     /// The newest record's.
@@ -45,7 +46,7 @@ pub struct Lag {
 }
 
 impl Lag {
-    /// The lag of records made by `versions` when `current` is the newest.
+    /// The lag of records made by `versions` when the version is `current`.
     #[must_use]
     pub fn of(versions: &[i64], current: i64) -> Self {
         let lags = || versions.iter().map(|version| current.saturating_sub(*version));
@@ -172,8 +173,9 @@ mod tests {
     }
 
     #[test]
-    fn lag_is_counted_from_the_newest_version() {
+    fn lag_is_counted_from_the_current_version_and_negative_where_that_is_lower() {
         assert_eq!(Lag::of(&[3, 4, 4, 5], 6), Lag { min: 1, mean: 2.0, max: 3 });
+        assert_eq!(Lag::of(&[100, 5], 5), Lag { min: -95, mean: -47.5, max: 0 });
         assert_eq!(Lag::of(&[i64::MIN], i64::MAX).max, i64::MAX);
         assert_eq!(Lag::of(&[], 6), Lag::default());
     }
