@@ -282,7 +282,8 @@ fn type_name(value: &OptionValue) -> &'static str {
     }
 }
 
-/// Declares a game's options: a struct whose fields have documentation, a type, a default and possibly a range.
+/// Declares a game's options: a struct whose fields have documentation, a type, a default and possibly a
+/// range.
 ///
 /// ```
 /// reinfors_core::options! {
