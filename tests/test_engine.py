@@ -562,3 +562,22 @@ def test_a_number_of_records_that_cannot_be_is_refused(n_records: Any) -> None:
     with pytest.raises(TypeError, match="infer must be callable"):
         engine.collect(3, None)  # type: ignore[arg-type]
     assert len(engine.collect(3, infer)) == 3
+
+
+def test_a_reward_weight_that_float32_cannot_hold_is_refused_with_the_keys() -> None:
+    with pytest.raises(ValueError, match="float32 can hold, got 1e308; the keys of CarRacing are tile, step"):
+        engine_of(reward=rf.Reward(step=1e308))
+
+
+def test_a_batch_that_float32_cannot_hold_is_refused_and_its_window_taken_back() -> None:
+    engine, undisturbed = engine_of(), engine_of()
+    good = infer_of(engine)
+
+    def huge(obs: np.ndarray) -> Outputs:
+        params, values = good(obs)
+        return params, np.where(np.arange(len(values)) % 2, np.float32(3e38), np.float32(-3e38)) * (-1) ** calls.pop()
+
+    calls = list(range(100))
+    with pytest.raises(ValueError, match="advantages"):
+        engine.collect(30, huge)
+    assert content(engine.collect(30, good)) == content(undisturbed.collect(30, infer_of(undisturbed)))

@@ -1,5 +1,4 @@
-//! What a step and its frame cost on one core, for each way of drawing: the car-racing game, 64 worlds side
-//! by side.
+//! What a step and its frame cost on one core, for each way of drawing, 64 races side by side.
 //!
 //! `cargo bench -p reinfors-games --bench frames [-- ROUNDS]`. Prints, for the opening second and for full
 //! zoom, the least and the median time of a round in microseconds per world. A debug build refuses to be
