@@ -4,6 +4,8 @@
 //! neighbour and of the one it shares with its right. Weights are 14-bit; every product is truncated.
 //! A shared pixel is *owned* by the output pixel it ends, so that owned ranges cut the axis without overlap.
 
+use crate::{Size, SizeError};
+
 /// The largest source-to-output ratio: sums of this many bytes still fit 16 bits, as the reference's do.
 pub(crate) const MAX_SHRINK: usize = 250;
 
@@ -31,6 +33,13 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
+    /// The columns and the rows of a surface that is shrunk to `size`.
+    pub fn both(surface: Size, size: Size) -> Result<[Self; 2], SizeError> {
+        let columns = Self::new(surface.width, size.width);
+        let rows = Self::new(surface.height, size.height);
+        columns.zip(rows).map(Into::into).ok_or(SizeError { given: size, surface })
+    }
+
     /// From `source` to `output` pixels; `None` unless `output < source <= MAX_SHRINK * output`.
     pub fn new(source: usize, output: usize) -> Option<Self> {
         if output >= source || source > MAX_SHRINK * output {
@@ -87,8 +96,14 @@ mod tests {
 
     #[test]
     fn only_shrinking_within_the_sixteen_bits_is_taken() {
+        assert!(Axis::new(96, 0).is_none());
         assert!(Axis::new(96, 96).is_none());
         assert!(Axis::new(1000, 3).is_none());
         assert!(Axis::new(1000, 4).is_some());
+        let surface = Size::new(1000, 800);
+        assert!(Axis::both(surface, Size::new(96, 64)).is_ok());
+        for given in [Size::new(1000, 64), Size::new(96, 800), Size::new(0, 64), Size::new(96, 3)] {
+            assert_eq!(Axis::both(surface, given).err(), Some(SizeError { given, surface }));
+        }
     }
 }

@@ -33,12 +33,7 @@ impl Thumbnail {
     /// # Errors
     /// [`SizeError`] unless `size` is smaller than `surface` on both axes, and not below 1/250 of it.
     pub fn new(surface: Size, size: Size, layout: Layout) -> Result<Self, SizeError> {
-        let error = SizeError { given: size, surface };
-        if size.width == 0 || size.height == 0 {
-            return Err(error);
-        }
-        let columns = Axis::new(surface.width, size.width).ok_or(error)?;
-        let rows = Axis::new(surface.height, size.height).ok_or(error)?;
+        let [columns, rows] = Axis::both(surface, size)?;
         Ok(Self {
             surface,
             size,
