@@ -53,7 +53,7 @@ GAME_FILES = ("mod.rs", "config.rs", "view.rs")
 
 MOST_LINES = 600
 BINDING_MOST_LINES = 300
-BINDING_MOST_FILES = 8
+BINDING_MOST_FILES = 12
 
 Rule = Callable[[Path], list[str]]
 

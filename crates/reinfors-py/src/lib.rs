@@ -11,7 +11,7 @@ mod vec_env;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyCFunction, PyDict, PyString};
 use reinfors_games::Level;
 
 /// How this module was built, and the instructions that it uses here.
@@ -46,22 +46,57 @@ fn load_numpy(py: Python<'_>) -> PyResult<()> {
     PyArray1::<u8>::zeros(py, 1, false).try_readwrite().map(drop).map_err(Into::into)
 }
 
+/// The parts of the module, each with its classes and functions, as the stub has them.
+fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[(&'static str, Vec<Bound<'py, PyAny>>); 5]> {
+    let py = module.py();
+    let function = |function: PyResult<Bound<'py, PyCFunction>>| function.map(Bound::into_any);
+    Ok([
+        (
+            "game",
+            vec![
+                py.get_type::<game::PyGame>().into_any(),
+                function(wrap_pyfunction!(game::registered, module))?,
+                function(wrap_pyfunction!(game::describe, module))?,
+            ],
+        ),
+        ("vec_env", vec![py.get_type::<vec_env::PyVecEnv>().into_any()]),
+        (
+            "engine",
+            vec![
+                py.get_type::<engine::PyEngine>().into_any(),
+                function(wrap_pyfunction!(engine::engine_from_config, module))?,
+            ],
+        ),
+        ("stream", vec![py.get_type::<stream::PyCollectStream>().into_any()]),
+        (
+            "batch",
+            vec![
+                py.get_type::<batch::PyPpoRecords>().into_any(),
+                py.get_type::<batch::PyPpoBatch>().into_any(),
+                py.get_type::<batch::PyMinibatches>().into_any(),
+            ],
+        ),
+    ])
+}
+
 #[pymodule]
 fn _reinfors(module: &Bound<'_, PyModule>) -> PyResult<()> {
     cpu_level()?;
-    load_numpy(module.py())?;
-    module.add_class::<game::PyGame>()?;
-    module.add_class::<vec_env::PyVecEnv>()?;
-    module.add_class::<engine::PyEngine>()?;
-    module.add_class::<stream::PyCollectStream>()?;
-    module.add_class::<batch::PyPpoRecords>()?;
-    module.add_class::<batch::PyPpoBatch>()?;
-    module.add_class::<batch::PyMinibatches>()?;
-    module.add_function(wrap_pyfunction!(game::registered, module)?)?;
-    module.add_function(wrap_pyfunction!(game::describe, module)?)?;
-    module.add_function(wrap_pyfunction!(engine::engine_from_config, module)?)?;
+    let py = module.py();
+    load_numpy(py)?;
+    let modules = py.import("sys")?.getattr("modules")?;
+    for (name, members) in parts(module)? {
+        let name = format!("reinfors._reinfors.{name}");
+        let part = PyModule::new(py, &name)?;
+        for member in members {
+            let name = member.getattr("__name__")?.cast_into::<PyString>()?;
+            module.add(name.clone(), &member)?;
+            part.add(name, member)?;
+        }
+        modules.set_item(name, part)?;
+    }
     module.add_function(wrap_pyfunction!(build_info, module)?)?;
     let stop = wrap_pyfunction!(stream::stop_live_streams, module)?;
-    module.py().import("atexit")?.call_method1("register", (stop,))?;
+    py.import("atexit")?.call_method1("register", (stop,))?;
     Ok(())
 }

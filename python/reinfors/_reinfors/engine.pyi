@@ -1,0 +1,149 @@
+"""The sampler, and what it may be told by `infer`."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, SupportsIndex, TypeAlias, final
+
+from typing_extensions import Self
+
+from reinfors import learners, policies
+from reinfors._reinfors import _ByPart
+from reinfors._reinfors.batch import PpoBatch
+from reinfors._reinfors.game import Game
+from reinfors._reinfors.stream import CollectStream
+from reinfors.reward import Reward
+
+__all__ = ["Engine", "engine_from_config"]
+
+class _SupportsDlpack(Protocol):
+    @property
+    def __dlpack__(self) -> Callable[..., object]: ...
+
+class _SupportsArray(Protocol):
+    @property
+    def __array__(self) -> Callable[..., object]: ...
+
+_Output: TypeAlias = _SupportsArray | _SupportsDlpack
+_Infer: TypeAlias = Callable[[_ByPart], tuple[_Output, _Output]]
+
+@final
+class Engine:
+    """A sampler over many games: steps them on native threads and asks `infer` for decisions.
+
+    `infer(obs)` is called with one read-only array (rows, *obs_shape), or a dict of one per part where there are
+    several, whose number of rows varies, and returns
+    `(params, values)`: `float32` or `float64` of shapes (rows, n_params) and (rows,), as NumPy arrays, torch tensors
+    (detached and brought to the CPU) or CPU objects with `__dlpack__` or `__array__`. What it returns wrongly is a
+    `TypeError` or `ValueError` before any game is stepped; what it raises reaches the caller as itself. After either
+    the games are where they were before the call, and the engine can be used on.
+
+    A batch is a function of configuration, seed and the answers of `infer`: not of threads, timing or machine.
+    Cannot be copied or pickled: a twin elsewhere is made from `resolved_config` and `snapshot`.
+
+    Args:
+        game: What is played.
+        reward: Weights, or `None` for the game's defaults.
+        policy: How actions are chosen.
+        learner: What is made of the records.
+        n_games: Parallel episode slots, 1 to 65536.
+        n_threads: Threads that step games; `None` for all cores.
+        seed: A non-negative integer of any size, or `None` for fresh entropy, which `resolved_config` then tells.
+
+    Raises:
+        TypeError: An argument has the wrong type.
+        ValueError: A value is not allowed, a reward key is not the game's, or the policy does not fit the actions.
+    """
+
+    def __new__(
+        cls,
+        game: Game,
+        reward: Reward | None,
+        policy: policies.Ppo,
+        learner: learners.Ppo,
+        n_games: int,
+        n_threads: int | None = None,
+        seed: SupportsIndex | None = None,
+    ) -> Self: ...
+    @property
+    def n_games(self) -> int:
+        """Parallel episode slots."""
+
+    @property
+    def n_threads(self) -> int:
+        """Threads in use, at most one per game."""
+
+    @property
+    def n_params(self) -> int:
+        """Columns of `params` that `infer` must return."""
+
+    @property
+    def obs_shape(self) -> _ByPart:
+        """Shape of one observation, a tuple; by part, in a dict, where an observation has several."""
+
+    @property
+    def policy_version(self) -> int:
+        """The policy's version; 0 before the first `weights_updated`."""
+
+    def collect(self, n_records: int, infer: _Infer) -> PpoBatch:
+        """Makes one batch on this thread.
+
+        Args:
+            n_records: Records wanted; made are `ceil(n_records / n_games)` steps of every slot.
+            infer: The policy and value function.
+
+        Raises:
+            TypeError: `infer` is not callable or returns another type than accepted.
+            ValueError: `n_records` is not from 1 to 2**24; `infer` returns another shape or a number that is not
+                finite.
+            RuntimeError: The engine is in use: held by a stream, by another thread or by the call that asks `infer`.
+        """
+
+    def collect_stream(self, collect_size: int, infer: _Infer, depth: int = 1) -> CollectStream:
+        """Starts making batches in the background; the engine is held until the stream is paused, stopped or dropped.
+
+        Args:
+            collect_size: Records per batch, rounded up to whole steps of every slot.
+            infer: The policy and value function, called from the stream's thread.
+            depth: Finished batches that may wait; at least 1.
+
+        Raises:
+            TypeError: `infer` is not callable, or a number is no integer.
+            ValueError: `collect_size` is not from 1 to 2**24, or `depth` is below 1.
+            RuntimeError: The engine is in use.
+        """
+
+    def weights_updated(self, version: int | None = None) -> int:
+        """Marks a new version of the policy and returns it: one higher, or the given non-negative one.
+
+        A given version may be lower than the last: records of the higher one then have a negative lag.
+        """
+
+    def snapshot(self) -> bytes:
+        """The state of every game and random stream, from which `restore` continues exactly.
+
+        Raises:
+            RuntimeError: The engine is in use.
+        """
+
+    def restore(self, data: bytes, /) -> None:
+        """Continues from a snapshot of an equal configuration; threads may differ.
+
+        Raises:
+            TypeError: `data` is no bytes.
+            ValueError: The bytes are no snapshot, or one of another configuration (the first difference is named).
+            RuntimeError: The engine is in use.
+        """
+
+    def resolved_config(self) -> dict[str, Any]:
+        """The complete configuration, defaults and seed included, of types that JSON holds."""
+
+def engine_from_config(config: Mapping[str, Any], /) -> Engine:
+    """The engine that `Engine.resolved_config` describes.
+
+    Args:
+        config: A dict with the keys game, options, reward, policy, learner, n_games, n_threads and seed, each as
+            complete as there: no option, weight or setting is left to a default.
+
+    Raises:
+        TypeError: A value has the wrong type.
+        ValueError: A key is missing or unknown, or a value is not allowed.
+    """

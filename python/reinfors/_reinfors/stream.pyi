@@ -1,0 +1,43 @@
+"""Batches made in the background."""
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import final
+
+from typing_extensions import Self
+
+from reinfors._reinfors.batch import PpoBatch
+
+__all__ = ["CollectStream"]
+
+@final
+class CollectStream(Iterator[PpoBatch]):
+    """Batches made in the background, by `Engine.collect_stream`; iterate over it, or call `next`.
+
+    Leaving its `with` block stops it, and so does dropping it, even where `infer` keeps it: the engine is then free.
+    """
+
+    def __next__(self) -> PpoBatch:
+        """The next batch, waiting for it.
+
+        Raises:
+            RuntimeError: The stream has ended, or `infer` itself calls this.
+        """
+
+    def __iter__(self) -> Self: ...
+    def pending(self) -> int:
+        """Finished batches that nobody has taken."""
+
+    def pause(self) -> list[PpoBatch]:
+        """Ends the stream without loss: finishes the batch in progress and returns all that nobody has taken.
+
+        The engine is then free and continues exactly behind the last of them.
+        """
+
+    def stop(self) -> None:
+        """Ends the stream and discards what nobody has taken. A second call does nothing."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None, /
+    ) -> None: ...
