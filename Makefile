@@ -96,8 +96,8 @@ docs: $(VENV)/tools.stamp $(VENV)/extension.stamp ## Build the site into site/; 
 fuzz: ## Draw 100,000 random scenes (SCENES=n) with both rasterisers, of the library and of each game
 	REINFORS_FUZZ_SCENES=$(SCENES) cargo test --release --locked --quiet -p reinfors-render -p reinfors-games thumbnails
 
-demo: $(VENV)/demo.stamp $(VENV)/extension.stamp ## Train a small NumPy network for a minute; leaves out/demo.gif and out/demo.png
-	$(BIN)/python examples/ppo_numpy.py $(ARGS)
+demo: $(VENV)/demo.stamp $(VENV)/extension.stamp ## Train a small NumPy network for a minute; leaves a film, a picture and its weights in out/
+	$(BIN)/reinfors demo $(ARGS)
 
 lock: $(VENV)/tools.stamp ## Resolve the versions of requirements.lock anew
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --upgrade --no-annotate --group tools \

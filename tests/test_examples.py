@@ -1,60 +1,45 @@
-"""The examples run, for seconds, as a user would start them; the network's gradients are what calculus says."""
+"""The examples run, for seconds, as a user would start them; the recipe's gradients are what calculus says."""
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 
-if TYPE_CHECKING:
-    from types import ModuleType
+import reinfors as rf
+from reinfors.recipes import ppo_numpy as ppo
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "ppo_numpy.py"
 
 
-@pytest.fixture(scope="module")
-def ppo() -> ModuleType:
-    """The example as a module."""
-    spec = importlib.util.spec_from_file_location("ppo_numpy", EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.smoke
-@pytest.mark.parametrize("switches", [[], ["--continuous"]])
-def test_it_trains_and_leaves_pictures(switches: list[str], tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        str(EXAMPLE),
-        "--seconds",
-        "2",
-        "--games",
-        "8",
-        "--collect",
-        "256",
-        "--out",
-        str(tmp_path),
-    ]
-    result = subprocess.run([*command, *switches], capture_output=True, text=True, timeout=120, check=False)
+def test_it_trains_and_leaves_weights_that_act(tmp_path: Path) -> None:
+    quick = ["--seconds", "2", "--games", "8", "--collect", "256", "--out", str(tmp_path / "weights.npz")]
+    command = [sys.executable, str(EXAMPLE), *quick]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0, result.stderr
-    with Image.open(tmp_path / "demo.png") as picture:
-        assert picture.size == (900, 400)
-        assert len(picture.getcolors(maxcolors=2**24) or []) > 5
-    with Image.open(tmp_path / "demo.gif") as film:
-        assert getattr(film, "n_frames", 1) > 20
+    learner = ppo.load(tmp_path / "weights.npz")
+    obs, _ = rf.VecEnv(learner.game, 3, seed=0).reset()
+    assert learner.act(obs).shape == (3, 3)
+
+
+def test_what_is_no_checkpoint_of_the_recipe_is_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "other.npz", a=np.zeros(3))
+    with pytest.raises(ValueError, match=r"other\.npz must be a checkpoint"):
+        ppo.load(tmp_path / "other.npz")
+
+
+def test_a_game_of_other_observations_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"game must have uint8 observations of shape \(2, 48, 48\), got"):
+        ppo.Learner(rf.games.make(rf.games.registered()[0]), seed=0)
 
 
 @pytest.mark.parametrize("continuous", [False, True])
-def test_the_gradient_is_that_of_finite_differences(ppo: ModuleType, continuous: bool) -> None:
+def test_the_gradient_is_that_of_finite_differences(continuous: bool) -> None:
     rng = np.random.default_rng(0)
     n_params = 6 if continuous else 5
     initial = ppo.network(n_params, rng)

@@ -40,9 +40,9 @@ MAY_IMPORT = {
     "stable_baselines3": ("adapters/",),
     "pettingzoo": ("adapters/",),
     "torch": ("recipes/",),
-    "typer": ("cli",),
-    "rich": ("cli",),
-    "imageio": ("cli",),
+    "typer": ("cli/",),
+    "rich": ("cli/",),
+    "imageio": ("cli/",),
 }
 EVERYWHERE = {"numpy", "reinfors", "typing_extensions", *sys.stdlib_module_names}
 

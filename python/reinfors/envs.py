@@ -19,6 +19,8 @@ class PublicEnv:
         max_episode_steps: Steps after which the reference's time limit cuts an episode off.
         reward_threshold: Return at which the reference calls the task solved.
         render_fps: Steps per second of simulated time.
+        keys: What a held key does in `reinfors play` under `options`, by its name; "" is no key.
+        demo: Options under which `reinfors demo` learns it in a minute; `None` where there is no such demo.
     """
 
     id: str
@@ -27,6 +29,8 @@ class PublicEnv:
     max_episode_steps: int | None = None
     reward_threshold: float | None = None
     render_fps: int = 30
+    keys: dict[str, object] | None = None
+    demo: dict[str, object] | None = None
 
 
 PUBLIC_ENVS = (
@@ -37,6 +41,16 @@ PUBLIC_ENVS = (
         max_episode_steps=1000,
         reward_threshold=900.0,
         render_fps=50,
+        keys={"left": (-1, 0, 0), "right": (1, 0, 0), "up": (0, 1, 0), "down": (0, 0, 0.8)},
+        # A beginner soon leaves the road and finds nothing to learn on the grass, so that short episodes teach more.
+        demo={
+            "max_steps": 400,
+            "size": (48, 48),
+            "gray": True,
+            "frame_stack": 2,
+            "frame_skip": 4,
+            "frames": "fast",
+        },
     ),
     PublicEnv(
         id="CartPole-v1",
@@ -44,5 +58,6 @@ PUBLIC_ENVS = (
         max_episode_steps=500,
         reward_threshold=475.0,
         render_fps=50,
+        keys={"left": 0, "right": 1},
     ),
 )

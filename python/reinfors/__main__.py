@@ -1,0 +1,5 @@
+"""`python -m reinfors` is the command `reinfors`."""
+
+from reinfors.cli import main
+
+main()

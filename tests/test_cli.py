@@ -1,0 +1,277 @@
+"""The command line: what each command prints and leaves, what it refuses and how, and what it does not import."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+import reinfors as rf
+from reinfors.cli import choice, play
+from reinfors.cli.app import app
+from reinfors.envs import PUBLIC_ENVS
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "guides" / "command-line.md"
+COMMAND = Path(sys.executable).parent / "reinfors"
+GAME = rf.games.registered()[0]
+ENV = {**os.environ, "SDL_VIDEODRIVER": "dummy", "NO_COLOR": "1", "COLUMNS": "200", "PYTHONWARNINGS": "error"}
+
+
+def run(*arguments: str) -> str:
+    """What a command prints, in this process."""
+    result = CliRunner().invoke(app, list(arguments), env=ENV)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refused(*arguments: str) -> str:
+    """Why a command is refused, in one line of words."""
+    result = CliRunner().invoke(app, list(arguments), env=ENV)
+    assert result.exit_code == 2, (result.output, result.exception)
+    return re.sub(r"[\s│]+", " ", result.stderr)
+
+
+def start(*arguments: str, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own."""
+    return subprocess.run(
+        arguments, cwd=cwd, env={**ENV, **env}, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_it_runs_as_a_command_and_as_a_module() -> None:
+    for command in ([str(COMMAND)], [sys.executable, "-m", "reinfors"]):
+        done = start(*command, "--version")
+        assert (done.returncode, done.stdout.strip(), done.stderr) == (0, rf.__version__, "")
+
+
+def test_all_games_are_listed() -> None:
+    listed = json.loads(run("envs", "--json"))
+    assert [row["name"] for row in listed] == rf.games.registered()
+    assert [env for row in listed for env in row["ids"]] == [env.id for env in PUBLIC_ENVS]
+    table = run("envs")
+    assert all(name in table for name in rf.games.registered())
+
+
+@pytest.mark.conformance
+@pytest.mark.parametrize("name", choice.names())
+def test_a_game_tells_all_it_declares(name: str) -> None:
+    told = json.loads(run("envs", name, "--json"))
+    declared = rf.games.describe(told["name"])
+    assert [row["name"] for row in told["options"]] == [row["name"] for row in declared["options"]]
+    assert told["reward"] == declared["reward"]
+    page = run("envs", name)
+    assert all(row["name"] in page and row["annotation"] in page for row in told["options"])
+
+
+def test_options_are_read_as_python_writes_them() -> None:
+    assert choice.options(["a=4", "b=true", "c=None", "d=(1, 2)", "e=chw", "f=x=y"]) == {
+        "a": 4,
+        "b": True,
+        "c": None,
+        "d": (1, 2),
+        "e": "chw",
+        "f": "x=y",
+    }
+    told = json.loads(run("envs", GAME, "-o", "max_steps=7", "--json"))
+    assert told["max_steps"] == 7
+
+
+def test_information_is_what_the_build_says() -> None:
+    info = json.loads(run("info", "--json"))
+    assert info["reinfors"] == rf.__version__
+    assert info["instructions"] == rf.build_info()["cpu_level"]
+    assert info["libraries"]["numpy"] == np.__version__
+    assert f"numpy              {np.__version__}" in run("info")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["envs", "Nope"], f"there is no game 'Nope'; known are {', '.join(choice.names())}"),
+        (["envs", GAME, "-o", "max_steps"], "an option of the game is written name=value"),
+        (["envs", GAME, "-o", "max_steps=0"], "option max_steps must be"),
+        (["envs", GAME, "-o", "nope=0"], "has no option"),
+        (["record", "x.avi", "-g", GAME], "ends in .gif or .mp4, got x.avi"),
+        (["record", "x.gif"], "which game? Give --game"),
+        (["record", "x.gif", "-p", "no_such.npz"], "no_such.npz"),
+        (["record", "x.gif", "-g", GAME, "-p", "what"], "a policy is random, FILE.npz"),
+        (["record", "x.gif", "-g", GAME, "-p", "no_such_module:act"], "there is no module no_such_module"),
+        (["record", "x.gif", "-g", GAME, "-p", "no_such.py:act"], "there is no file no_such.py"),
+        (["record", "x.gif", "-g", GAME, "-p", "math:pi"], "must define a callable pi"),
+        (["play", "Nope"], "there is no game"),
+    ],
+)
+def test_a_refusal_says_what_is_allowed(arguments: list[str], words: str) -> None:
+    assert words in refused(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "module", "words"),
+    [
+        (["envs"], "typer", "pip install 'reinfors[cli]'"),
+        (["play", GAME], "pygame", "pip install 'reinfors[play]'"),
+        (["record", "x.gif", "-g", GAME], "imageio", "pip install 'reinfors[video]'"),
+        (["record", "x.mp4", "-g", GAME], "imageio_ffmpeg", "pip install 'reinfors[video]'"),
+    ],
+)
+def test_a_missing_library_is_named_with_the_extra_that_brings_it(
+    arguments: list[str], module: str, words: str
+) -> None:
+    script = f"import sys; sys.modules[{module!r}] = None; sys.argv[1:] = {arguments!r}\n"
+    done = start(sys.executable, "-c", script + "import reinfors.cli; reinfors.cli.main()")
+    assert done.returncode != 0
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_command_imports_what_it_needs() -> None:
+    script = (
+        "import sys, typer.testing, reinfors.cli.app as cli\n"
+        "for line in (['envs', '--json'], ['info', '--json']):\n"
+        "    typer.testing.CliRunner().invoke(cli.app, line)\n"
+        "print(*sorted({'gymnasium', 'imageio', 'PIL', 'pygame', 'torch', 'scipy'} & sys.modules.keys()))\n"
+    )
+    done = start(sys.executable, "-c", script)
+    assert (done.returncode, done.stdout.split()) == (0, []), done.stderr
+
+
+def test_the_shell_completes_games() -> None:
+    for shell, words in (("bash", "complete -o"), ("zsh", "compdef")):
+        assert words in start(str(COMMAND), _REINFORS_COMPLETE=f"source_{shell}").stdout
+    line = f"reinfors envs {GAME[:3]}"
+    done = start(str(COMMAND), _REINFORS_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD="2")
+    assert GAME in done.stdout.split()
+
+
+@pytest.mark.parametrize("name", choice.names())
+def test_a_film_of_random_play_is_recorded(name: str, tmp_path: Path) -> None:
+    told = json.loads(run("record", str(tmp_path / "x.gif"), "-g", name, "--steps", "9", "--width", "120", "--json"))
+    with Image.open(tmp_path / "x.gif") as film:
+        # A frame equal to the one before it is merged with it.
+        assert 2 <= getattr(film, "n_frames", 1) <= told["steps"] + 1
+        assert film.size[0] == 120
+
+
+def test_a_film_shows_the_seed_s_episode(tmp_path: Path) -> None:
+    def recorded(seed: str) -> dict[str, Any]:
+        told: dict[str, Any] = json.loads(
+            run("record", str(tmp_path / "x.gif"), "-g", "CartPole", "--seed", seed, "--json")
+        )
+        return told
+
+    assert recorded("4") == recorded("4")
+    assert recorded("4")["return"] == recorded("4")["steps"]
+    assert {recorded(str(seed))["steps"] for seed in range(4)} != {recorded("4")["steps"]}
+
+
+def test_an_mp4_has_every_frame(tmp_path: Path) -> None:
+    imageio = pytest.importorskip("imageio.v3")
+    run("record", str(tmp_path / "x.mp4"), "-g", GAME, "--steps", "20", "--width", "101", "--fps", "25")
+    frames = imageio.imread(tmp_path / "x.mp4")
+    assert frames.shape[0] == 21
+    assert frames.shape[2] == 100, "the codec needs even lengths"
+    assert imageio.immeta(tmp_path / "x.mp4")["fps"] == 25
+
+
+def test_a_policy_of_the_caller_s_plays(tmp_path: Path) -> None:
+    source = tmp_path / "mine.py"
+    source.write_text(
+        "import numpy as np\n"
+        "def right(obs):\n    return np.ones(len(obs), np.int64)\n"
+        "def load(checkpoint):\n    return lambda obs: np.full(len(obs), int(checkpoint.read_text()))\n"
+    )
+    (tmp_path / "action.txt").write_text("1")
+    out = str(tmp_path / "x.gif")
+    always_right = json.loads(run("record", out, "-g", "CartPole", "-p", f"{source}:right", "--json"))
+    loaded = ["-p", f"{source}:load", "--checkpoint", str(tmp_path / "action.txt")]
+    assert json.loads(run("record", out, "-g", "CartPole", *loaded, "--json")) == always_right
+    assert 5 < always_right["steps"] < 15, "a cart that is only pushed to the right loses its pole at once"
+
+
+@pytest.mark.smoke
+def test_the_demo_learns_and_leaves_what_can_be_watched(tmp_path: Path) -> None:
+    quick = ["--seconds", "2", "--games", "8", "--collect", "256"]
+    told = json.loads(run("demo", *quick, "--out", str(tmp_path), "--json"))
+    assert told["updates"] >= 1
+    with Image.open(tmp_path / "demo.png") as picture:
+        assert picture.size == (900, 400)
+        assert len(picture.getcolors(maxcolors=2**24) or []) > 5
+    with Image.open(tmp_path / "demo.gif") as film:
+        assert getattr(film, "n_frames", 1) > 20
+    weights = str(tmp_path / "demo.npz")
+    again = json.loads(run("record", str(tmp_path / "x.gif"), "-p", weights, "--steps", "5", "--json"))
+    assert again["steps"] == 5
+    assert "was trained on" in refused("record", "x.gif", "-p", weights, "-o", "size=(40, 40)")
+
+
+@pytest.mark.parametrize("env", PUBLIC_ENVS, ids=lambda env: env.id)
+def test_keys_drive(env: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pygame = pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    key = next(key for key in env.keys if key)
+    acted: list[Any] = []
+    act = play.Keyboard.action
+
+    def noted(keyboard: play.Keyboard) -> Any:
+        acted.append(act(keyboard))
+        return acted[-1]
+
+    monkeypatch.setattr(play.Keyboard, "action", noted)
+
+    class Player:
+        """Presses a key in the second frame, releases it in the fifth, begins anew in the seventh, leaves."""
+
+        frame = 0
+
+        def get(self) -> list[Any]:
+            self.frame += 1
+            code = pygame.key.key_code(key)
+            script = {
+                2: pygame.event.Event(pygame.KEYDOWN, key=code),
+                5: pygame.event.Event(pygame.KEYUP, key=code),
+                7: pygame.event.Event(pygame.KEYDOWN, key=pygame.K_r),
+                9: pygame.event.Event(pygame.KEYDOWN, key=pygame.K_ESCAPE),
+            }
+            return [script[self.frame]] if self.frame in script else []
+
+    monkeypatch.setattr(pygame.event, "get", Player().get)
+    told = play.play(env.game, [], seed=1, fps=1000, steps=50)
+    assert told["steps"] == 8
+    assert len(told["returns"]) == 2
+    pressed = np.asarray(env.keys[key], np.float32)
+    assert all(np.array_equal(action, pressed) for action in acted[1:4])
+    if acted[0].__class__ is np.ndarray:
+        assert not acted[0].any()
+        assert not acted[4].any()
+
+
+def test_digits_play_where_no_keys_are_known() -> None:
+    keyboard = play.Keyboard(rf.games.make("CartPole"), None)
+    keyboard.press("1")
+    assert keyboard.action() == 1
+    keyboard.release("1")
+    assert keyboard.action() == 1, "the last action goes on"
+
+
+@pytest.mark.smoke
+def test_the_page_s_commands_run(tmp_path: Path) -> None:
+    """Every command of the page, in order, in one folder; only what takes long is cut short."""
+    lines = re.findall(r"^\$ (reinfors .*)$", PAGE.read_text(), re.MULTILINE)
+    assert {line.split()[1] for line in lines} >= {command.name for command in app.registered_commands if command.name}
+    (tmp_path / "mine.py").write_text("import numpy as np\n\ndef act(obs):\n    return np.zeros(len(obs), np.int64)\n")
+    for line in lines:
+        words = shlex.split(re.sub(r"--seconds \d+", "--seconds 1", line).partition("   #")[0])
+        words += {"play": ["--steps", "3"], "demo": ["--games", "4", "--collect", "64"]}.get(words[1], [])
+        done = start(str(COMMAND), *words[1:], cwd=tmp_path)
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
