@@ -1,7 +1,7 @@
 """The game and the policy that a command line names.
 
-A game is named by its class (`CarRacing` would be one: the game's own defaults) or by a public id (the reference's
-options). A policy is `random`, a checkpoint of a recipe, or a callable of the caller's.
+A game is named by its class, under the game's own defaults, or by a public id, under the reference's
+options. A policy is `random`, a checkpoint of a recipe, or a callable of the caller's.
 """
 
 from __future__ import annotations
