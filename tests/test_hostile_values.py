@@ -146,6 +146,7 @@ def test_the_sweep_reaches_what_it_should() -> None:
         "Ppo",
         "make",
         "describe",
+        "evaluate",
         "engine_from_config",
         *rf.games.registered(),
     } <= names
@@ -242,7 +243,15 @@ def test_methods_meet_every_value(value: str) -> None:
     env.reset(seed=0)
     batch = engine.collect(2, lambda obs: (np.zeros((len(obs), engine.n_params)), np.zeros(len(obs))))
     uncalled: Any = len
+    game, fair = GOOD["game"](), lambda obs: (np.zeros((len(obs), engine.n_params)), np.zeros(len(obs)))
     methods: list[Callable[[Any], Any]] = [
+        lambda given: rf.evaluate(game, fair, given if given is not True else 1),
+        lambda given: rf.evaluate(game, fair, 1, given),
+        lambda given: rf.evaluate(game, lambda obs: given, 1),
+        *(
+            lambda given, name=name: rf.evaluate(game, fair, 1, **{name: given})
+            for name in ("deterministic", "policy", "reward", "n_games", "n_threads", "progress")
+        ),
         env.reset,
         lambda given: env.reset(options=given),
         lambda given: env.reset(options={"reset_mask": given}),

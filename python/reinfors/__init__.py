@@ -13,6 +13,7 @@ from reinfors._reinfors import (
     build_info,
     engine_from_config,
 )
+from reinfors.evaluation import EpisodeStats, evaluate
 from reinfors.reward import Reward
 
 __version__: str = build_info()["version"]
@@ -20,6 +21,7 @@ __version__: str = build_info()["version"]
 __all__ = [
     "CollectStream",
     "Engine",
+    "EpisodeStats",
     "PpoBatch",
     "PpoRecords",
     "Reward",
@@ -28,6 +30,7 @@ __all__ = [
     "adapters",
     "build_info",
     "engine_from_config",
+    "evaluate",
     "games",
     "learners",
     "policies",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from numbers import Real
 
 MOST_SHOWN = 80  # characters
@@ -16,7 +17,7 @@ def number(name: str, value: object, low: float = -math.inf, high: float = math.
         ValueError: It is not finite or outside the bounds.
     """
     allowed = "a finite number" if math.isinf(low) else f"a number from {low:g} to {high:g}"
-    given = f"{_shown(value)} ({type(value).__name__})"
+    given = f"{shown(value)} ({type(value).__name__})"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be {allowed}, got {given}")
     try:
@@ -25,6 +26,23 @@ def number(name: str, value: object, low: float = -math.inf, high: float = math.
         converted = math.inf
     if not (math.isfinite(converted) and low <= converted <= high):
         raise ValueError(f"{name} must be {allowed}, got {given}")
+    return converted
+
+
+def integer(name: str, value: object, low: int = 0, high: int | None = None) -> int:
+    """An integer of Python or NumPy from `low` to `high`; truth values are none here.
+
+    Raises:
+        TypeError: `value` is no integer.
+        ValueError: It is outside the bounds.
+    """
+    allowed = "a non-negative integer" if high is None else f"an integer from {low} to {high}"
+    is_integer = hasattr(value, "__index__") and not isinstance(value, bool) and getattr(value, "ndim", 0) == 0
+    if not is_integer:
+        raise TypeError(f"{name} must be {allowed}, got {shown(value)} ({type(value).__name__})")
+    converted = operator.index(value)  # type: ignore[arg-type]
+    if converted < low or (high is not None and converted > high):
+        raise ValueError(f"{name} must be {allowed}, got {shown(value)}")
     return converted
 
 
@@ -37,12 +55,12 @@ def choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """
     allowed = " or ".join(repr(choice) for choice in choices)
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be {allowed}, got {_shown(value)} ({type(value).__name__})")
+        raise TypeError(f"{name} must be {allowed}, got {shown(value)} ({type(value).__name__})")
     if value not in choices:
-        raise ValueError(f"{name} must be {allowed}, got {_shown(value)}")
+        raise ValueError(f"{name} must be {allowed}, got {shown(value)}")
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """A value's text, of which a message has room for the beginning."""
     try:
         text = repr(value)

@@ -27,6 +27,14 @@ impl Outcome {
     pub fn is_end(&self) -> bool {
         self.truncated || self.terminated.is_some()
     }
+
+    /// How the episode has ended: one of the game's `end_reasons`, which wins where both apply, or
+    /// `"max_steps"`.
+    #[must_use]
+    pub fn reason(&self, end_reasons: &[&'static str]) -> &'static str {
+        let Some(reason) = self.terminated else { return "max_steps" };
+        end_reasons.get(usize::from(reason)).copied().unwrap_or("terminated")
+    }
 }
 
 /// Worlds of one game, stepped together. Rows are independent: what one does never changes another.

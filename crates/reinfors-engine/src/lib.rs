@@ -7,6 +7,7 @@ pub mod buffer;
 pub mod config;
 mod engine;
 mod error;
+pub mod evaluate;
 pub mod gae;
 pub mod head;
 pub mod infer;

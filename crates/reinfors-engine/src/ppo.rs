@@ -21,6 +21,23 @@ pub enum ActionArray {
     },
 }
 
+impl ActionArray {
+    pub(crate) fn clear(&mut self) {
+        match self {
+            Self::Discrete(indices) => indices.clear(),
+            Self::Continuous { values, .. } => values.clear(),
+        }
+    }
+
+    /// Appends an action that no game is given.
+    pub(crate) fn push_blank(&mut self) {
+        match self {
+            Self::Discrete(indices) => indices.push(0),
+            Self::Continuous { dimensions, values } => values.resize(values.len() + *dimensions, 0.0),
+        }
+    }
+}
+
 /// Records of `n_steps` steps of `n_games` slots; `M = n_steps * n_games`.
 #[derive(Clone, Debug)]
 pub struct PpoBatch {

@@ -135,16 +135,10 @@ impl Shard {
             if !outcome.is_end() {
                 continue;
             }
-            let ended = match outcome.terminated {
-                Some(reason) => {
-                    self.rules.end_reasons.get(usize::from(reason)).copied().unwrap_or("terminated")
-                }
-                None => "max_steps",
-            };
             let episode = Episode {
                 total_reward: slot.total_reward,
                 length: slot.step,
-                ended,
+                ended: outcome.reason(self.rules.end_reasons),
                 slot: self.rows.start + row,
                 seed: slot.episode_seed,
             };

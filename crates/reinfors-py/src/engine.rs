@@ -171,7 +171,7 @@ pub(crate) fn engine_from_config(py: Python<'_>, config: &Bound<'_, PyAny>) -> P
 }
 
 /// `reinfors.policies.Ppo`, by its attribute.
-fn policy(value: &Bound<'_, PyAny>) -> PyResult<Policy> {
+pub(crate) fn policy(value: &Bound<'_, PyAny>) -> PyResult<Policy> {
     head(&instance("policy", value, ("policies", "Ppo"))?.getattr("distribution")?)
 }
 

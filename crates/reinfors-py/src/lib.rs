@@ -4,6 +4,7 @@ mod arguments;
 mod arrays;
 mod batch;
 mod engine;
+mod evaluate;
 mod game;
 mod stream;
 mod vec_env;
@@ -46,8 +47,11 @@ fn load_numpy(py: Python<'_>) -> PyResult<()> {
     PyArray1::<u8>::zeros(py, 1, false).try_readwrite().map(drop).map_err(Into::into)
 }
 
+/// Name and members of a part of the module.
+type Part<'py> = (&'static str, Vec<Bound<'py, PyAny>>);
+
 /// The parts of the module, each with its classes and functions, as the stub has them.
-fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[(&'static str, Vec<Bound<'py, PyAny>>); 5]> {
+fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 6]> {
     let py = module.py();
     let function = |function: PyResult<Bound<'py, PyCFunction>>| function.map(Bound::into_any);
     Ok([
@@ -67,6 +71,7 @@ fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[(&'static str, Vec<Bou
                 function(wrap_pyfunction!(engine::engine_from_config, module))?,
             ],
         ),
+        ("evaluate", vec![function(wrap_pyfunction!(evaluate::play_episodes, module))?]),
         ("stream", vec![py.get_type::<stream::PyCollectStream>().into_any()]),
         (
             "batch",

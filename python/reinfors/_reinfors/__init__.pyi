@@ -4,6 +4,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from reinfors._reinfors.batch import Minibatches, PpoBatch, PpoRecords
 from reinfors._reinfors.engine import Engine, engine_from_config
+from reinfors._reinfors.evaluate import play_episodes
 from reinfors._reinfors.game import Game, describe, registered
 from reinfors._reinfors.stream import CollectStream
 from reinfors._reinfors.vec_env import VecEnv
@@ -19,6 +20,7 @@ __all__ = [
     "build_info",
     "describe",
     "engine_from_config",
+    "play_episodes",
     "registered",
 ]
 

@@ -45,20 +45,36 @@ impl Beta {
     /// # Errors
     /// In words, when a parameter is not positive.
     pub fn sample(&self, params: &[f64], rng: &mut Pcg64, out: &mut Vec<f32>) -> Result<(), String> {
+        self.check(params)?;
+        let (alphas, betas) = params.split_at(self.low.len());
+        for (((alpha, beta), low), high) in alphas.iter().zip(betas).zip(&self.low).zip(&self.high) {
+            // X / (X + Y) of two gamma numbers, from their logarithms: small shapes underflow otherwise.
+            let log_odds = ln_gamma_number(*alpha, rng) - ln_gamma_number(*beta, rng);
+            out.push(between(*low, *high, 1.0 / (1.0 + libm::exp(-log_odds))));
+        }
+        Ok(())
+    }
+
+    /// Appends where the density is greatest, in action units, rounded to `f32`, strictly between the bounds.
+    ///
+    /// # Errors
+    /// In words, when a parameter is not positive.
+    pub fn mode(&self, params: &[f64], out: &mut Vec<f32>) -> Result<(), String> {
+        self.check(params)?;
+        let (alphas, betas) = params.split_at(self.low.len());
+        for (((alpha, beta), low), high) in alphas.iter().zip(betas).zip(&self.low).zip(&self.high) {
+            out.push(between(*low, *high, mode(*alpha, *beta)));
+        }
+        Ok(())
+    }
+
+    fn check(&self, params: &[f64]) -> Result<(), String> {
         if let Some(column) = params.iter().position(|param| *param <= 0.0) {
             let name = if column < self.low.len() { "alpha" } else { "beta" };
             return Err(format!(
                 "{name} is {} in column {column}; needed are positive numbers",
                 params[column]
             ));
-        }
-        let (alphas, betas) = params.split_at(self.low.len());
-        for (((alpha, beta), low), high) in alphas.iter().zip(betas).zip(&self.low).zip(&self.high) {
-            // X / (X + Y) of two gamma numbers, from their logarithms: small shapes underflow otherwise.
-            let log_odds = ln_gamma_number(*alpha, rng) - ln_gamma_number(*beta, rng);
-            let fraction = 1.0 / (1.0 + libm::exp(-log_odds));
-            let action = f64::from(*low) + (f64::from(*high) - f64::from(*low)) * fraction;
-            out.push((action as f32).max(low.next_up()).min(high.next_down()));
         }
         Ok(())
     }
@@ -77,6 +93,27 @@ impl Beta {
                 - libm::log(width)
         };
         (0..dimensions).map(density).sum()
+    }
+}
+
+/// The action at a fraction of the way from one bound to the other.
+fn between(low: f32, high: f32, fraction: f64) -> f32 {
+    let action = f64::from(low) + (f64::from(high) - f64::from(low)) * fraction;
+    (action as f32).max(low.next_up()).min(high.next_down())
+}
+
+/// Where the density over (0, 1) is greatest: inside where both parameters are above 1, otherwise at the end
+/// it grows to. Of a density that is even or grows alike to both ends it is the middle, which is also the mean.
+fn mode(alpha: f64, beta: f64) -> f64 {
+    if alpha == beta {
+        0.5
+    } else if alpha > 1.0 && beta > 1.0 {
+        // Halved before the sum, which overflows otherwise.
+        0.5 * (alpha - 1.0) / (0.5 * (alpha - 1.0) + 0.5 * (beta - 1.0))
+    } else if alpha < beta {
+        0.0
+    } else {
+        1.0
     }
 }
 

@@ -42,6 +42,13 @@ impl Categorical {
         last_possible
     }
 
+    /// The most probable action, the first of equal ones.
+    #[must_use]
+    pub fn mode(&self, logits: &[f64]) -> usize {
+        let max = maximum(logits);
+        logits.iter().position(|logit| *logit == max).unwrap_or(0)
+    }
+
     /// Log-probability of `action`.
     #[must_use]
     pub fn log_prob(&self, logits: &[f64], action: usize) -> f64 {

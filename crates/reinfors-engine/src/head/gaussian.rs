@@ -48,6 +48,21 @@ impl Gaussian {
         Ok(())
     }
 
+    /// Appends the means, rounded to `f32`.
+    ///
+    /// # Errors
+    /// In words, when a mean is too large for `f32`.
+    pub fn mode(&self, params: &[f64], out: &mut Vec<f32>) -> Result<(), String> {
+        for mean in &params[..self.low.len()] {
+            let rounded = *mean as f32;
+            if !rounded.is_finite() {
+                return Err(format!("mean {mean:?} is one that float32 cannot hold"));
+            }
+            out.push(rounded);
+        }
+        Ok(())
+    }
+
     /// Log-density of a sample.
     #[must_use]
     pub fn log_prob(&self, params: &[f64], sample: &[f32]) -> f64 {

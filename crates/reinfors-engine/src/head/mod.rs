@@ -173,6 +173,36 @@ impl Head {
             Err(format!("params {params:?} give the sampled action a log-density of {log_prob:?}"))
         }
     }
+
+    /// Appends the most probable action of one row to `actions`, and what the game is to be given to
+    /// `controls`. Nothing is drawn.
+    ///
+    /// # Errors
+    /// What is wrong with the parameters, in words.
+    pub(crate) fn mode(
+        &self,
+        params: &[f64],
+        actions: &mut ActionArray,
+        controls: &mut Vec<f64>,
+    ) -> Result<(), String> {
+        match (self, actions) {
+            (Self::Categorical(head), ActionArray::Discrete(indices)) => {
+                indices.push(head.mode(params) as i64);
+            }
+            (Self::Gaussian(head), ActionArray::Continuous { values, .. }) => {
+                let start = values.len();
+                head.mode(params, values)?;
+                head.clip(&values[start..], controls);
+            }
+            (Self::Beta(head), ActionArray::Continuous { values, .. }) => {
+                let start = values.len();
+                head.mode(params, values)?;
+                controls.extend(values[start..].iter().copied().map(f64::from));
+            }
+            _ => unreachable!("the array was made by `empty_actions` of this head"),
+        }
+        Ok(())
+    }
 }
 
 /// A standard normal number, by the transformation of Box and Muller.

@@ -132,3 +132,43 @@ fn a_beta_head_needs_finite_bounds() {
         "head must be \"gaussian\" for a game whose action bounds are -inf and 1, got \"beta\""
     );
 }
+
+#[test]
+fn the_mode_is_where_the_density_is_greatest() {
+    assert_eq!(Categorical::new(4).mode(&[0.3, 2.5, 2.5, -1.0]), 1);
+    assert_eq!(Categorical::new(2).mode(&[f64::MIN, f64::MIN]), 0);
+
+    let mut actions = Vec::new();
+    Gaussian::new(&LOW, &HIGH).mode(&[3.0, -0.25, 5.0, 5.0], &mut actions).unwrap();
+    assert_eq!(actions, [3.0, -0.25], "raw: what the game is given is clipped");
+    assert!(Gaussian::new(&LOW, &HIGH).mode(&[1e300, 0.0, 0.0, 0.0], &mut Vec::new()).is_err());
+
+    let head = Beta::new(&LOW, &HIGH).unwrap();
+    for params in [[3.0, 1.5, 2.0, 4.0], [1.01, 90.0, 5.0, 1.5], [2.0, 2.0, 2.0, 2.0]] {
+        let mut mode = Vec::new();
+        head.mode(&params, &mut mode).unwrap();
+        let density = |at: usize, shift: f32| {
+            let mut moved = mode.clone();
+            moved[at] += shift;
+            head.log_prob(&params, &moved)
+        };
+        for (at, shift) in [(0, 1e-3), (0, -1e-3), (1, 1e-4), (1, -1e-4)] {
+            assert!(density(at, shift) < density(at, 0.0), "{params:?} in dimension {at}");
+        }
+    }
+}
+
+#[test]
+fn the_mode_of_a_beta_density_without_a_top_is_the_end_it_grows_to() {
+    let head = Beta::new(&[0.0], &[1.0]).unwrap();
+    let mode = |alpha, beta| {
+        let mut mode = Vec::new();
+        head.mode(&[alpha, beta], &mut mode).unwrap();
+        mode[0]
+    };
+    assert!(mode(0.5, 2.0) < 1e-30 && mode(0.5, 0.9) < 1e-30);
+    assert!(mode(2.0, 0.5) > 0.999 && mode(2.0, 1.0) > 0.999 && mode(0.9, 0.5) > 0.999);
+    assert_eq!((mode(0.5, 0.5), mode(1.0, 1.0), mode(9.0, 9.0)), (0.5, 0.5, 0.5));
+    assert!((mode(f64::MAX, f64::MAX / 3.0) - 0.75).abs() < 1e-6);
+    assert!(head.mode(&[0.0, 1.0], &mut Vec::new()).unwrap_err().contains("positive"));
+}

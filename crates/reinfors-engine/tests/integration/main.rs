@@ -2,6 +2,7 @@
 
 mod config;
 mod determinism;
+mod evaluate;
 mod network;
 mod observations;
 mod orders;
