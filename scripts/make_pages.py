@@ -86,7 +86,10 @@ def game_page(about: Any, game: rf.games.Game) -> str:  # noqa: ANN401 - a typed
         [f"`{option['name']}`", f"`{option['annotation']}`", code(option["default"]), option["doc"], option["allowed"]]
         for option in about["options"]
     ]
-    state = [[f"`{entry['name']}`", entry["doc"]] for entry in about["state"]]
+    state = [
+        [f"`{entry['name']}`", entry["doc"], f"{entry['low']:.7g} to {entry['high']:.7g}"] for entry in about["state"]
+    ]
+    entries = table(["entry", "", "during an episode"], state)
     rewards = [[f"`{key['name']}`", code(key["default"]), key["doc"]] for key in about["reward"]]
     flags = [[f"`{flag['name']}`", code(flag["default"]), flag["doc"]] for flag in about["reset_flags"]]
     people = f'![Picture for people]({picture}-render.png){{ width="432" }}'
@@ -103,7 +106,7 @@ def game_page(about: Any, game: rf.games.Game) -> str:  # noqa: ANN401 - a typed
         "## Options",
         f"`rf.games.{name}(...)` takes them by keyword, and so does `rf.games.make({name!r}, ...)`.",
         table(["option", "type", "default", "meaning", "allowed"], options),
-        *(["## State", "What a state vector holds, `float32`.", table(["entry", ""], state)] if state else []),
+        *(["## State", "What a state vector holds, `float32`.", entries] if state else []),
         "## Reward",
         "`rf.Reward(...)` sets these weights; what is not given keeps its default.",
         table(["key", "default", "paid for"], rewards),

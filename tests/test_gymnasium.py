@@ -154,6 +154,7 @@ def test_lists_tuples_and_integers_are_vectors_too(action: Any) -> None:
         np.zeros(4),
         np.array([0, np.nan, 0]),
         np.array([np.inf, 0, 0]),
+        np.ma.masked_array(np.zeros(3), mask=[False, True, False]),
         np.zeros(3, complex),
         [[0], 0, 0],
         0,
@@ -295,6 +296,10 @@ def test_a_copy_is_a_twin_that_goes_its_own_way(copied: Any) -> None:
 def test_options_the_game_does_not_have_are_refused_by_name(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         make(**options)
+
+
+def test_the_reference_s_switch_for_printing_may_be_off() -> None:
+    assert make(verbose=False).reset(seed=0)[0].any()
 
 
 def test_the_official_wrappers_fit() -> None:

@@ -91,3 +91,21 @@ def test_the_build_says_what_it_is() -> None:
 def test_every_public_name_is_there() -> None:
     for module in (rf, rf.games):
         assert all(hasattr(module, name) for name in module.__all__)
+
+
+@pytest.mark.parametrize(("face", "name", "library", "extra"), [("gym", "VectorEnv", "gymnasium", "gym")])
+def test_a_face_imports_its_library_at_first_use_and_says_where_to_get_it(
+    face: str, name: str, library: str, extra: str
+) -> None:
+    pytest.importorskip(library)
+    used = f"import sys, reinfors as rf\nassert {library!r} not in sys.modules\nprint(rf.{face}.{name}.__name__)"
+    assert name in run(used)
+    missing = (
+        f"import sys\nsys.modules[{library!r}] = None\nimport reinfors as rf\n"
+        f"try: rf.{face}.{name}\nexcept ModuleNotFoundError as error: print(error)"
+    )
+    assert f"rf.{face}.{name} needs {library}: pip install 'reinfors[{extra}]'" in run(missing).replace(
+        "reinfors.", "rf."
+    )
+    unknown = f"import reinfors as rf\nprint(hasattr(rf.{face}, 'nonsense'))"
+    assert run(unknown).strip() == "False"

@@ -1,9 +1,9 @@
 """Reinforcement-learning environments and sampling at native speed; `import reinfors as rf`.
 
-Needs NumPy only. What speaks to another library lives in `reinfors.adapters` and imports that library itself.
+Needs NumPy only. What speaks to another library (`gym`) imports it when it is first used.
 """
 
-from reinfors import adapters, games, learners, policies
+from reinfors import adapters, games, gym, learners, policies
 from reinfors._reinfors import (
     CollectStream,
     Engine,
@@ -32,6 +32,7 @@ __all__ = [
     "engine_from_config",
     "evaluate",
     "games",
+    "gym",
     "learners",
     "policies",
 ]

@@ -32,16 +32,34 @@ impl Element {
 }
 
 /// One number of a state vector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StateEntry {
     /// Name, unique in its vector.
     pub name: &'static str,
     /// One sentence: what it is, in which unit.
     pub doc: &'static str,
+    /// Least value during an episode; what is simulated after its end may lie outside.
+    pub low: f32,
+    /// Largest value.
+    pub high: f32,
+}
+
+impl StateEntry {
+    /// Any number.
+    #[must_use]
+    pub const fn new(name: &'static str, doc: &'static str) -> Self {
+        Self { name, doc, low: f32::NEG_INFINITY, high: f32::INFINITY }
+    }
+
+    /// The same between `-bound` and `bound`.
+    #[must_use]
+    pub const fn within(self, bound: f32) -> Self {
+        Self { low: -bound, high: bound, ..self }
+    }
 }
 
 /// One array of an observation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ObservationPart {
     /// Name, unique in its space.
     pub name: &'static str,
@@ -84,7 +102,7 @@ impl ObservationPart {
 }
 
 /// What is observed, part by part. One part is what most games have; its array then stands for the whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ObservationSpace {
     /// At least one; their order is what parts are numbered by.
     pub parts: Vec<ObservationPart>,
@@ -109,7 +127,7 @@ mod tests {
 
     #[test]
     fn frames_are_stacked_along_the_channels_and_states_never() {
-        const ENTRIES: &[StateEntry] = &[StateEntry { name: "x", doc: "Position, metres." }];
+        const ENTRIES: &[StateEntry] = &[StateEntry::new("x", "Position, metres.")];
         let space = ObservationSpace {
             parts: vec![
                 ObservationPart::pixels(vec![3, 8, 9], 0),

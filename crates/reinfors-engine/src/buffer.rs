@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn every_part_has_a_region_of_its_own_that_its_numbers_fit() {
-        const ENTRIES: &[StateEntry] = &[StateEntry { name: "x", doc: "X." }; 3];
+        const ENTRIES: &[StateEntry] = &[StateEntry::new("x", "X."); 3];
         let parts = vec![ObservationPart::pixels(vec![5], 0), ObservationPart::state(ENTRIES)];
         let mut writer = ObservationStore::new(&ObservationSpace { parts }).take(3).unwrap();
         for row in 0..3_u8 {

@@ -212,6 +212,8 @@ pub(crate) fn describe<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResu
     for entry in game.state {
         let row = PyDict::new(py);
         row.set_item("name", entry.name)?;
+        row.set_item("low", entry.low)?;
+        row.set_item("high", entry.high)?;
         row.set_item("doc", entry.doc)?;
         state.append(row)?;
     }

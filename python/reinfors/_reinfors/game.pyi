@@ -105,6 +105,8 @@ class _FlagRow(TypedDict):
 
 class _StateRow(TypedDict):
     name: str
+    low: float
+    high: float
     doc: str
 
 class _Description(TypedDict):

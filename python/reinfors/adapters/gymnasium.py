@@ -1,6 +1,7 @@
 """`gymnasium.Env` on a single environment; importing this module registers the public ids with Gymnasium.
 
-`gymnasium.make("reinfors/<id>")` then stands in for the reference's `gymnasium.make("<id>")`.
+`gymnasium.make("reinfors/<id>")` then stands in for the reference's `gymnasium.make("<id>")`, and
+`gymnasium.make_vec` makes the native vector of them.
 """
 
 from __future__ import annotations
@@ -9,17 +10,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
 import numpy as np
-from gymnasium import logger, spaces
+from gymnasium import logger
 from gymnasium.utils import seeding
 
 from reinfors import games
 from reinfors._reinfors import Game, VecEnv
+from reinfors.adapters.spaces import action_space, observation_space
 from reinfors.envs import PUBLIC_ENVS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NAMESPACE = "reinfors"
+RENDER_MODES = ("rgb_array", "state_pixels")
 
 Observation = Any  # an array, or a dictionary of arrays by part, as the observation space says
 Action = Any  # an index or a vector, as the action space says
@@ -35,9 +38,16 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
     nothing to do.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "state_pixels"]}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES)}  # type: ignore[misc]
 
-    def __init__(self, game: str, render_mode: str | None = None, render_fps: int = 30, **options: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        game: str,
+        render_mode: str | None = None,
+        render_fps: int = 30,
+        verbose: bool = False,  # noqa: FBT001, FBT002  the reference's
+        **options: Any,  # noqa: ANN401
+    ) -> None:
         """Makes the environment; `reset` starts its first episode.
 
         Args:
@@ -45,6 +55,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
             render_mode: What `render` returns: `"rgb_array"` the picture for people, `"state_pixels"` the
                 observation, `None` nothing.
             render_fps: Steps per second of simulated time, for whoever plays recordings.
+            verbose: `False`. The reference prints how it makes its tracks with `True`; nothing is printed here.
             **options: The game's options. The time limit is Gymnasium's (`max_episode_steps` of `make`) unless
                 `max_steps` is given.
 
@@ -53,20 +64,11 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
             ValueError: There is no such game, option or render mode, a value is not allowed, or pixels are to be
                 rendered that are not observed.
         """
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise ValueError(
-                f"render_mode must be None, 'rgb_array' or 'state_pixels', got {render_mode!r}; for a window use "
-                "gymnasium.make(..., render_mode='human') or gymnasium.wrappers.HumanRendering over 'rgb_array', "
-                "both of which need pygame"
-            )
+        self.game = game_of(game, options, verbose=verbose)
+        self.metadata = metadata_of(self.game, render_mode, render_fps)  # type: ignore[misc]
         self.render_mode = render_mode
-        self.game = games.make(game, **{"layout": "hwc", "max_steps": None, **options})
-        modes = [mode for mode in self.metadata["render_modes"] if mode != "state_pixels" or self._has_pixels()]
-        if render_mode is not None and render_mode not in modes:
-            raise ValueError("render_mode='state_pixels' needs observations with pixels, got a game that has none")
-        self.metadata = {**self.metadata, "render_modes": modes, "render_fps": render_fps}  # type: ignore[misc]
-        self.action_space = _action_space(self.game)
-        self.observation_space = _observation_space(self.game.obs_shape, self.game.obs_dtype)
+        self.action_space = action_space(self.game)
+        self.observation_space = observation_space(self.game)
         self._env = VecEnv(self.game, 1, 1, autoreset="disabled")
         self._np_random, self._np_random_seed = seeding.np_random(self._env.seed)
 
@@ -86,8 +88,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
             gymnasium.error.Error: The seed is negative or no Python integer.
         """
         super().reset(seed=seed)
-        given = options if isinstance(options, dict) else {}
-        flags = {name: bool(given[name]) for name in self.game.reset_flags if name in given}
+        flags = known_flags(self.game, options)
         observations, infos = self._env.reset(seed=None if seed is None else [seed], options=flags)
         return _first(observations), _single(infos)
 
@@ -119,23 +120,12 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
             RuntimeError: The environment was never reset.
         """
         if self.render_mode is None:
-            logger.warn(
-                "render() returns nothing without a render mode: give one to make(), e.g. render_mode='rgb_array'"
-            )
+            warn_of_no_render_mode()
             return None
         if self.render_mode == "state_pixels":
-            return self._pixels()
+            pixels: NDArray[np.uint8] = observed_pixels(self._env)[0]
+            return pixels
         return self._env.render(0)
-
-    def _has_pixels(self) -> bool:
-        """Whether pixels are among what is observed."""
-        return isinstance(self.game.obs_dtype, dict) or self.game.obs_dtype == np.uint8
-
-    def _pixels(self) -> NDArray[np.uint8]:
-        """What is observed in pixels."""
-        observation = _first(self._env.observe())
-        pixels: NDArray[np.uint8] = observation["pixels"] if isinstance(observation, dict) else observation
-        return pixels
 
     def inspect(self) -> dict[str, NDArray[np.float64]]:
         """Inner state by name, as `VecEnv.inspect` returns it."""
@@ -153,12 +143,44 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
             self._env.load(0, saved)
 
 
-def _observation_space(shape: Any, dtype: Any) -> spaces.Space[Any]:  # noqa: ANN401
-    """A `Box` of any number where the type is `float32`, of bytes where it is `uint8`; a `Dict` of them by part."""
-    if isinstance(shape, dict):
-        return spaces.Dict({part: _observation_space(shape[part], dtype[part]) for part in shape})
-    low, high = (-np.inf, np.inf) if dtype == np.float32 else (0, 255)
-    return spaces.Box(low, high, shape, dtype.type)
+def game_of(name: str, options: dict[str, Any], *, verbose: bool) -> Game:
+    """The game under what Gymnasium's users expect: channels last, and a time limit that is Gymnasium's to set."""
+    if verbose is not False:
+        raise ValueError(f"verbose must be False, since nothing is printed here, got {verbose!r}")
+    return games.make(name, **{"layout": "hwc", "max_steps": None, **options})
+
+
+def metadata_of(game: Game, render_mode: str | None, render_fps: int) -> dict[str, Any]:
+    """Gymnasium's metadata, if the game can be rendered as `render_mode` says."""
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise ValueError(
+            f"render_mode must be None, 'rgb_array' or 'state_pixels', got {render_mode!r}; for a window use "
+            "gymnasium.make(..., render_mode='human') or gymnasium.wrappers.HumanRendering over 'rgb_array', "
+            "both of which need pygame"
+        )
+    has_pixels = isinstance(game.obs_dtype, dict) or game.obs_dtype == np.uint8
+    modes = [mode for mode in RENDER_MODES if mode != "state_pixels" or has_pixels]
+    if render_mode is not None and render_mode not in modes:
+        raise ValueError("render_mode='state_pixels' needs observations with pixels, got a game that has none")
+    return {"render_modes": modes, "render_fps": render_fps}
+
+
+def known_flags(game: Game, options: object) -> dict[str, bool]:
+    """The game's reset flags among the options; the reference, too, ignores what it does not know."""
+    given = options if isinstance(options, dict) else {}
+    return {name: bool(given[name]) for name in game.reset_flags if name in given}
+
+
+def observed_pixels(env: VecEnv) -> NDArray[np.uint8]:
+    """What all environments observe in pixels, one row each."""
+    observations = env.observe()
+    pixels: NDArray[np.uint8] = observations["pixels"] if isinstance(observations, dict) else observations
+    return pixels
+
+
+def warn_of_no_render_mode() -> None:
+    """Says why `render` returns nothing."""
+    logger.warn("render() returns nothing without a render mode: give one to make(), e.g. render_mode='rgb_array'")
 
 
 def _first(observations: Any) -> Observation:  # noqa: ANN401
@@ -168,17 +190,10 @@ def _first(observations: Any) -> Observation:  # noqa: ANN401
     return observations[0]
 
 
-def _action_space(game: Game) -> spaces.Space[Any]:
-    low, high = game.action_low, game.action_high
-    if low is None or high is None:
-        return spaces.Discrete(len(game.action_names or ()))
-    return spaces.Box(low, high, dtype=np.float32)
-
-
 def _batch_of_one(action: Action) -> Any:  # noqa: ANN401
-    """The action as the only row of an array, or as it is where it is no array."""
+    """The action as the only row of an array, masks included, or as it is where it is no array."""
     if isinstance(action, (list, tuple, np.ndarray, np.generic)):
-        return np.asarray(action)[np.newaxis]
+        return np.asanyarray(action)[np.newaxis]
     return [action]
 
 
@@ -192,6 +207,7 @@ for _env in PUBLIC_ENVS:
         gymnasium.register(
             id=_id,
             entry_point=f"{__name__}:{GymnasiumEnv.__name__}",
+            vector_entry_point=f"{__name__}_vector:GymnasiumVectorEnv",
             max_episode_steps=_env.max_episode_steps,
             reward_threshold=_env.reward_threshold,
             kwargs={"game": _env.game, "render_fps": _env.render_fps, **_env.options},

@@ -32,9 +32,9 @@ reinfors_core::options! {
 
 /// What the state holds.
 const STATE: &[StateEntry] = &[
-    StateEntry { name: "position", doc: "Where it is." },
-    StateEntry { name: "steps", doc: "How old it is." },
-    StateEntry { name: "lifetime", doc: "How old it can become." },
+    StateEntry::new("position", "Where it is."),
+    StateEntry::new("steps", "How old it is."),
+    StateEntry::new("lifetime", "How old it can become."),
 ];
 
 /// A point that drifts along a line until it is too old or too far out.

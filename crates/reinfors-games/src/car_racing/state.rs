@@ -14,7 +14,7 @@ use std::f64::consts::TAU;
 const AHEAD: [usize; 3] = [5, 10, 20];
 
 const fn entry(name: &'static str, doc: &'static str) -> StateEntry {
-    StateEntry { name, doc }
+    StateEntry::new(name, doc)
 }
 
 /// What [`vector`] holds, in its order.

@@ -10,7 +10,7 @@ mod view;
 
 use crate::frame::{Part, write_state};
 use config::CartPoleOptions;
-use motion::{Fall, Integrator, Motion};
+use motion::{Fall, Integrator, Motion, THETA_THRESHOLD, X_THRESHOLD};
 use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_core::{
     Action, ActionSpace, Error, Game, Inspected, ObservationSpace, Pacing, Picture, ResetFlag, Result,
@@ -75,10 +75,12 @@ impl Game for CartPole {
     const END_REASONS: &'static [&'static str] = &["off_track", "pole_down"];
     const RESET_FLAGS: &'static [ResetFlag] = &[];
     const STATE: &'static [StateEntry] = &[
-        StateEntry { name: "cart_position", doc: "Metres to the right of the track's middle." },
-        StateEntry { name: "cart_velocity", doc: "Metres per second, positive to the right." },
-        StateEntry { name: "pole_angle", doc: "Radians from upright, positive to the right." },
-        StateEntry { name: "pole_angular_velocity", doc: "Radians per second, positive to the right." },
+        StateEntry::new("cart_position", "Metres to the right of the track's middle.")
+            .within((2.0 * X_THRESHOLD) as f32),
+        StateEntry::new("cart_velocity", "Metres per second, positive to the right."),
+        StateEntry::new("pole_angle", "Radians from upright, positive to the right.")
+            .within((2.0 * THETA_THRESHOLD) as f32),
+        StateEntry::new("pole_angular_velocity", "Radians per second, positive to the right."),
     ];
     type Options = CartPoleOptions;
     type Canvas = Canvas;

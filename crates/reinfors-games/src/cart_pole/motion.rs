@@ -19,7 +19,8 @@ const POLEMASS_LENGTH: f64 = MASSPOLE * HALF_LENGTH;
 const FORCE_MAG: f64 = 10.0;
 /// Seconds between two states (`tau`).
 const TAU: f64 = 0.02;
-const THETA_THRESHOLD: f64 = 12.0 * 2.0 * PI / 360.0;
+/// The pole's largest angle in radians (`theta_threshold_radians`).
+pub const THETA_THRESHOLD: f64 = 12.0 * 2.0 * PI / 360.0;
 /// The cart's farthest position in metres (`x_threshold`).
 pub const X_THRESHOLD: f64 = 2.4;
 /// Bound of each number of a first state.

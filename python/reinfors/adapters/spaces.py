@@ -1,0 +1,36 @@
+"""A game's spaces as Gymnasium's, which Stable-Baselines3 and PettingZoo use as well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from reinfors._reinfors import Game, describe
+
+
+def observation_space(game: Game) -> spaces.Space[Any]:
+    """A `Box` of bytes for pixels, of `float32` for a state vector; a `Dict` of them by part where there are several.
+
+    The bounds of a state vector are those of an episode: what is simulated after its end may lie outside.
+    """
+    if isinstance(game.obs_shape, dict):
+        return spaces.Dict({part: _box(game, game.obs_shape[part], game.obs_dtype[part]) for part in game.obs_shape})
+    return _box(game, game.obs_shape, game.obs_dtype)
+
+
+def action_space(game: Game) -> spaces.Space[Any]:
+    """A `Discrete` of numbered actions, or a `Box` of `float32` vectors."""
+    low, high = game.action_low, game.action_high
+    if low is None or high is None:
+        return spaces.Discrete(len(game.action_names or ()))
+    return spaces.Box(low, high, dtype=np.float32)
+
+
+def _box(game: Game, shape: tuple[int, ...], dtype: np.dtype[Any]) -> spaces.Box:
+    if dtype == np.uint8:
+        return spaces.Box(0, 255, shape, np.uint8)
+    entries = describe(game.id)["state"]
+    low, high = (np.array([entry[bound] for entry in entries], np.float32) for bound in ("low", "high"))
+    return spaces.Box(low, high, dtype=np.float32)
