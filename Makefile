@@ -20,7 +20,7 @@ CRATES := $(shell find crates -type f)
 RUST_TESTED := --workspace --exclude reinfors-py
 # Golden records have no --check: parity tests hold the same code to the reference live.
 GENERATORS := $(filter-out scripts/make_golden%,$(wildcard scripts/make_*.py))
-PYTHON_SOURCES := python tests benchmarks docs examples scripts
+PYTHON_SOURCES := python tests docs examples scripts
 
 SCENES ?= 100000
 
@@ -87,8 +87,9 @@ test-rust:
 test-python: $(VENV)/tools.stamp $(VENV)/extension.stamp
 	$(BIN)/pytest
 
-bench: $(VENV)/tools.stamp $(VENV)/extension.stamp ## Gymnasium and reinfors in one run, alternating (ARGS="--quick --json FILE")
-	$(BIN)/python benchmarks/throughput.py $(ARGS)
+bench: $(VENV)/tools.stamp $(VENV)/extension.stamp ## reinfors and its peers in one run (ARGS="--quick --install-peers"); leaves out/bench.*
+	@mkdir -p out
+	$(BIN)/python -m reinfors.bench --json out/bench.json --plot out/bench.svg $(ARGS)
 
 docs: $(VENV)/tools.stamp $(VENV)/extension.stamp ## Build the site into site/; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -16,6 +16,7 @@ import numpy as np
 from PIL import Image
 
 import reinfors as rf
+from reinfors.bench import report
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -135,54 +136,55 @@ def environments() -> dict[Path, bytes]:
 
 
 BENCHMARK_METHOD = """\
-Steps per second on one core, every observation drawn, uniformly random discrete actions. All contenders run in one
-process on one core and take turns; the median of the trials counts. The first observations are compared before
-anything is measured, and a debug build refuses to be measured. Steps per CPU second leave out what other processes
-took. Steps are those of the simulator: where an action is repeated, a decision takes several."""
+Steps per second of the simulator, every observation made and read. Each contender runs in a process of its own; they
+take turns, in an order that turns round, after a warm-up that goes past the opening of the first episodes, and the
+median of the trials counts. One thread means one thread on one core. Steps per CPU second leave out what other
+processes took, so that the ratios are of them, but for the batches on all threads, which are compared by the clock. A
+debug build is not measured."""
 
-COLUMNS = ["contender", "steps per second", "all trials", "ratio", "steps per CPU second", "ratio"]
+BENCHMARK_COMPARABLE = """\
+- **Gymnasium and exact frames do the same work**: the same track, trajectory, reward, end and picture from the same
+  seed and actions. The first pictures are compared before anything is measured.
+- **Fast frames** show the same scene within [a tolerance](exactness.md); all else is as before.
+- **EnvPool** has its own simulation and its own drawing of the same game; its pictures are others. It knows continuous
+  controls only and is given those that equal the discrete ones.
+- **reinfors 0.4**, the earlier package of this name, has its own simulation and drawing too; its pictures are others,
+  and come as `float32`, flattened.
+- The drivers are the same sequences of actions for everybody: *random* draws every action anew, *fast* holds each for
+  four steps, mostly on the gas, and reaches about 45 of the reference's units of speed, where random actions stay
+  below 3. Engines sample their own actions: uniformly, from the equal logits of an `infer` that costs nothing.
+- Training is simulated by waiting as long as collecting takes, as for a device of its own."""
 
 BENCHMARK_COMMANDS = """\
 ```console
-$ make bench                                          # five trials of ten seconds for each contender
-$ make bench ARGS="--quick"                           # three of two seconds
-$ make bench ARGS="--json benchmarks/recorded.json"   # and record it for this page
+$ make bench ARGS="--install-peers"           # three trials of 30 seconds each; EnvPool and 0.4 from PyPI
+$ make bench ARGS="--quick"                   # about a minute on idle cores
+$ python -m reinfors.bench --help             # the same without make; needs gymnasium[box2d] for its reference
+$ make bench ARGS="--json benchmarks/recorded.json --plot docs/assets/benchmarks.svg"   # recorded for this page
 ```"""
 
 
 def benchmarks() -> dict[Path, bytes]:
     """The page of the recorded run."""
-    record: dict[str, Any] = json.loads(RECORD.read_text())
-    about, figures = record["machine"], record["steps_per_second"]
-    base = next(iter(figures.values()))["median"]
-    rows = []
-    for name, result in figures.items():
-        median, walls = result["median"], [trial["wall"] for trial in result["trials"]]
-        rows.append(
-            [
-                name,
-                f"{median['wall']:,.0f}",
-                f"{min(walls):,.0f} to {max(walls):,.0f}",
-                f"{median['wall'] / base['wall']:.1f}",
-                f"{median['cpu']:,.0f}",
-                f"{median['cpu'] / base['cpu']:.1f}",
-                f"{1e6 / median['cpu'] * result.get('steps_per_decision', 1):,.1f}",
-            ]
+    run: report.Record = json.loads(RECORD.read_text())
+    plot = DOCS / "assets" / "benchmarks.svg"
+    if run["machine"]["when"] not in plot.read_text():
+        sys.exit(
+            f"{plot.relative_to(ROOT)} is not of the run in {RECORD.relative_to(ROOT)}: record both in one command"
         )
-    circumstances = [
-        ["processor", f"{about['cpu']}, {about['cores']} cores, one used; load {about['load']:.1f} at the start"],
-        ["system", f"{about['system']}, Python {about['python']}"],
-        ["packages", ", ".join(f"{name} {number}" for name, number in about["packages"].items())],
-        ["reinfors", f"{about['build']['version']}, {about['build']['profile']} build, commit `{about['commit']}`"],
-        ["trials", f"{record['trials']} of {record['seconds']:g} seconds each, {about['when'][:10]}"],
-        ["command", f"`{about['command']}`"],
-    ]
     sections = [
         "# Benchmarks",
         MARK,
         BENCHMARK_METHOD,
-        table([*COLUMNS, "CPU microseconds per decision"], rows),
-        table(["", ""], circumstances),
+        "## In short",
+        report.summary(run),
+        "![Steps per CPU second of every contender](assets/benchmarks.svg)",
+        "## What is comparable",
+        BENCHMARK_COMPARABLE,
+        *(f"## {name}\n\n{report.section_table(run, name)}" for name in report.sections(run)),
+        *(f"## {name}\n\n{extra}" for name, extra in report.extras(run).items()),
+        "## Circumstances",
+        report.circumstances(run),
         "## Repeat it",
         BENCHMARK_COMMANDS,
     ]

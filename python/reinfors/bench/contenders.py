@@ -1,0 +1,309 @@
+"""What is measured: a process for each contender, which is told how long to run and answers in lines of JSON.
+
+Stands on NumPy and on the one library it measures, so that the same file runs in a peer's own environment, where this
+package is absent or of another version. `python contenders.py '{"kind": ...}'` builds the contender, drives it through
+the opening of its first episodes, writes what it is, and then answers each `{"seconds": s}` with the steps it took and
+the time they took, until its input ends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import resource
+import sys
+import time
+from abc import ABC, abstractmethod
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Array = Any  # of NumPy, whose version differs between the environments that this runs in
+
+SEED = 0
+LINE = 64  # bytes of a cache line
+WINDOW = 2048  # records of a batch
+OPENING = 60  # steps of an episode whose views change more than those after them: the reference zooms in
+ONE_GAME_SLICE = 16  # steps of a single game between two looks at the clock
+
+# The reference's five discrete controls (nothing, right, left, gas, brake) as steering, gas and brake: the same drive
+# for a peer that knows the continuous ones only.
+FIVE_CONTROLS = np.array([[0, 0, 0], [0.6, 0, 0], [-0.6, 0, 0], [0, 0.2, 0], [0, 0, 0.8]], np.float32)
+N_ACTIONS = len(FIVE_CONTROLS)
+FAST_ODDS = (0.0, 0.2, 0.2, 0.6, 0.0)
+FAST_HOLD = 4  # steps
+
+
+def drive(driver: str, n_games: int) -> Iterator[Array]:
+    """Discrete actions of every game, step after step: the same ones whoever is driven."""
+    rng = np.random.default_rng(SEED)
+    while True:
+        if driver == "random":
+            yield rng.integers(N_ACTIONS, size=n_games)
+        else:
+            held = rng.choice(N_ACTIONS, size=n_games, p=FAST_ODDS)
+            yield from (held for _ in range(FAST_HOLD))
+
+
+def touch(obs: Array) -> float:
+    """Reads a number of every cache line: a frame that nobody looks at might not have been made."""
+    return float(obs.ravel(order="K")[:: LINE // obs.itemsize].sum(dtype=np.float64))
+
+
+class Contender(ABC):
+    """Something that can be stepped for a while.
+
+    Attributes:
+        library: The distribution it comes from.
+        first_frame: What the first game shows after a reset with the seed, height by width by colours; None where
+            episodes are not seeded one by one.
+    """
+
+    library = "reinfors"
+    first_frame: Array | None = None
+
+    @abstractmethod
+    def slice(self) -> int:
+        """Steps for a moment and returns the number of simulated steps."""
+
+    def about(self) -> dict[str, Any]:
+        """What is to be told of it once."""
+        frame = self.first_frame
+        digest = None if frame is None else hashlib.sha256(np.ascontiguousarray(frame).tobytes()).hexdigest()
+        return {"library": self.library, "version": version(self.library), "first_frame": digest}
+
+    def report(self) -> dict[str, Any]:
+        """What is to be told of it after the trials."""
+        return {}
+
+
+class OneGame(Contender):
+    """The loop of Gymnasium's documentation over one environment."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        import gymnasium  # noqa: PLC0415 - only the process that measures it
+
+        if spec["library"] == "reinfors":
+            import reinfors  # noqa: F401, PLC0415 - registers the id
+        self.library = spec["library"]
+        self.env = gymnasium.make(spec["env_id"], continuous=False, **spec["options"])
+        self.actions = drive(spec["driver"], 1)
+        self.first_frame, _ = self.env.reset(seed=SEED)
+
+    def slice(self) -> int:
+        """Takes a handful of steps."""
+        for _ in range(ONE_GAME_SLICE):
+            obs, _, terminated, truncated, _ = self.env.step(next(self.actions)[0])
+            touch(obs)
+            if terminated or truncated:
+                self.env.reset()
+        return ONE_GAME_SLICE
+
+
+class ManyGames(Contender):
+    """`VecEnv`: the caller steps all games at once."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        import reinfors as rf  # noqa: PLC0415 - only the process that measures it
+
+        game = rf.games.make(spec["game"], **spec["options"])
+        self.envs = rf.VecEnv(game, n_envs=spec["n_games"], n_threads=spec["n_threads"], seed=SEED)
+        self.actions = drive(spec["driver"], spec["n_games"])
+        self.steps: int = spec["n_games"] * spec["options"].get("frame_skip", 1)
+        obs, _ = self.envs.reset()
+        if not spec["options"]:
+            self.first_frame = np.moveaxis(obs[0], 0, -1)
+
+    def slice(self) -> int:
+        """Takes one decision in every game."""
+        touch(self.envs.step(next(self.actions))[0])
+        return self.steps
+
+
+class Pool(Contender):
+    """EnvPool: the caller steps all games at once. It knows continuous controls only."""
+
+    library = "envpool"
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        import envpool  # noqa: PLC0415 - only the process that measures it
+
+        n_games, n_threads = spec["n_games"], spec["n_threads"]
+        self.envs = envpool.make(
+            spec["env_id"], env_type="gymnasium", num_envs=n_games, num_threads=n_threads, seed=SEED
+        )
+        self.actions = drive(spec["driver"], n_games)
+        self.n_games: int = n_games
+        self.first_frame = self.envs.reset()[0][0]
+
+    def slice(self) -> int:
+        """Takes one step in every game."""
+        touch(self.envs.step(FIVE_CONTROLS[next(self.actions)])[0])
+        return self.n_games
+
+
+class OneOldGame(Contender):
+    """`Env` of reinfors 0.4: one game, whose time limit is the caller's to keep."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        import reinfors as rf  # noqa: PLC0415 - only the process that measures it
+
+        game: Any = getattr(rf.games, spec["game"])()
+        old: Any = rf
+        self.env = old.Env(game, None, SEED)
+        self.env.reset()
+        self.longest = game.truncation_horizon()
+        self.actions = drive(spec["driver"], 1)
+
+    def slice(self) -> int:
+        """Takes a handful of steps."""
+        for _ in range(ONE_GAME_SLICE):
+            self.env.step({0: int(next(self.actions)[0])})
+            touch(self.env.observe(0))
+            if self.env.done() or self.env.ticks >= self.longest:
+                self.env.reset()
+        return ONE_GAME_SLICE
+
+
+class Collected(Contender):
+    """`Engine.collect` with an `infer` that costs nothing, of this version and of 0.4: what arrives in a batch.
+
+    Equal logits make uniformly random actions; `infer` touches every observation once.
+    """
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        import reinfors as rf  # noqa: PLC0415 - only the process that measures it
+
+        n_games = spec["n_games"]
+        self.engine = rf.Engine(
+            game=getattr(rf.games, spec["game"])(**spec["options"]),
+            reward=None,
+            policy=rf.policies.Ppo(),
+            learner=rf.learners.Ppo(gamma=0.99, lam=0.95),
+            n_games=n_games,
+            n_threads=spec["n_threads"],
+            seed=SEED,
+        )
+        self.logits = np.zeros((2 * n_games, N_ACTIONS), np.float32)
+        self.values = np.zeros(2 * n_games, np.float32)
+        self.skip: int = spec["options"].get("frame_skip", 1)
+        self.before = peak_bytes()
+
+    def infer(self, obs: Array) -> tuple[Array, Array]:
+        """Equal logits and values of zero."""
+        touch(obs)
+        return self.logits[: len(obs)], self.values[: len(obs)]
+
+    def collect(self) -> Any:  # noqa: ANN401 - of either version
+        """A batch."""
+        return self.engine.collect(WINDOW, self.infer)
+
+    def slice(self) -> int:
+        """Collects a batch."""
+        return len(self.collect().actions) * self.skip
+
+    def report(self) -> dict[str, Any]:
+        """Bytes of a record in the batch, and of the process at most beyond what it began with, per record."""
+        batch = self.collect()
+        fields = [getattr(batch, name) for name in dir(batch) if not name.startswith("_")]
+        arrays = [field for field in fields if isinstance(field, np.ndarray)]
+        records = len(batch.actions)
+        return {
+            "bytes_per_record": sum(array.nbytes for array in arrays) / records,
+            "peak_bytes_per_record": (peak_bytes() - self.before) / records,
+        }
+
+
+class Trained(Collected):
+    """Collecting and then training, for as long as collecting took: waiting, as for a device of its own."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        super().__init__(spec)
+        self.collect()
+        begin = time.perf_counter()
+        self.collect()
+        self.training = time.perf_counter() - begin
+
+    def slice(self) -> int:
+        """A batch, and its training."""
+        steps = super().slice()
+        time.sleep(self.training)
+        return steps
+
+    def report(self) -> dict[str, Any]:
+        """Records per second of training alone, which are those of collecting alone."""
+        return {"training_per_second": WINDOW / self.training}
+
+
+class Streamed(Trained):
+    """The same with `collect_stream`."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        super().__init__(spec)
+        self.stream = self.engine.collect_stream(WINDOW, self.infer, depth=1)
+
+    def collect(self) -> Any:  # noqa: ANN401 - of either version
+        """The next batch of the stream, once there is one."""
+        return next(self.stream) if hasattr(self, "stream") else super().collect()
+
+
+KINDS: dict[str, Callable[[dict[str, Any]], Contender]] = {
+    "one game": OneGame,
+    "vector": ManyGames,
+    "pool": Pool,
+    "one old game": OneOldGame,
+    "engine": Collected,
+    "collect, then train": Trained,
+    "stream": Streamed,
+}
+
+
+def peak_bytes() -> int:
+    """Most memory that this process has had so far."""
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def measured(contender: Contender, seconds: float) -> dict[str, float]:
+    """Steps taken in at least `seconds`, with the wall clock's and the processors' time for them."""
+    # What a stream has made since the last trial does not count.
+    contender.slice()
+    steps, begin, begin_cpu = 0, time.perf_counter(), time.process_time()
+    while (wall := time.perf_counter() - begin) < seconds:
+        steps += contender.slice()
+    return {"steps": steps, "wall": wall, "cpu": time.process_time() - begin_cpu}
+
+
+def serve(spec: dict[str, Any]) -> None:
+    """Answers until the input ends."""
+    # What libraries print must not stand among the answers.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def answer(values: dict[str, Any]) -> None:
+        print(json.dumps(values), file=answers, flush=True)
+
+    if spec["n_threads"] == 1 and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    contender = KINDS[spec["kind"]](spec)
+    steps = 0
+    while steps < OPENING * spec["n_games"]:
+        steps += contender.slice()
+    answer(contender.about())
+    for line in sys.stdin:
+        order = json.loads(line)
+        answer(measured(contender, order["seconds"]) if "seconds" in order else contender.report())
+    answers.close()
+    # Threads that stand still in native code are not waited for.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    here = str(Path(__file__).parent)
+    sys.path[:] = [path for path in sys.path if path != here]
+    serve(json.loads(sys.argv[1]))

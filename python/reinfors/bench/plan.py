@@ -1,0 +1,138 @@
+"""What is compared with what: the sections of the benchmark and the contenders of each."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from reinfors.envs import PUBLIC_ENVS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ENV = PUBLIC_ENVS[0]
+N_GAMES = 64
+ALL_THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+FAST = {"frames": "fast"}
+STATE = {"obs": "state"}
+GRAY_96 = {"gray": True, "frame_stack": 4, "frame_skip": 8}
+GRAY_64 = {"size": (64, 64), "gray": True, "frame_stack": 2, "frame_skip": 2}
+
+ONE_GAME = "One game in a plain loop"
+VECTOR = f"{N_GAMES} games stepped by the caller, one thread"
+VECTOR_ALL = f"{N_GAMES} games stepped by the caller, {ALL_THREADS} threads"
+ENGINE = f"{N_GAMES} games collected into batches, one thread"
+ENGINE_ALL = f"{N_GAMES} games collected into batches, {ALL_THREADS} threads"
+STREAM = f"Collecting and training for as long, {ALL_THREADS} threads"
+RECIPES = f"Other observations, {N_GAMES} games stepped by the caller, one thread"
+
+DRIVERS = ("random", "fast")
+GYMNASIUM, ENVPOOL, OLD = "Gymnasium", "EnvPool", "reinfors 0.4"
+HERE = "reinfors"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One contender of one section.
+
+    Attributes:
+        section: Heading of the rows that it is compared with.
+        peer: Whose it is: one of `GYMNASIUM`, `ENVPOOL`, `OLD` and `HERE`.
+        what: What is asked of it, in a word or two.
+        kind: Key of `contenders.KINDS`.
+        options: Options of the game.
+        driver: `"random"`: uniform actions; `"fast"`: held ones, mostly gas.
+    """
+
+    section: str
+    peer: str
+    what: str
+    kind: str
+    options: dict[str, Any] = field(default_factory=dict)
+    driver: str = "random"
+    n_games: int = N_GAMES
+    n_threads: int = 1
+
+    @property
+    def name(self) -> str:
+        """How it is called in a section."""
+        driver = "" if self.driver == "random" else f", {self.driver} driver"
+        return f"{self.peer}, {self.what}{driver}"
+
+    @property
+    def steps_per_decision(self) -> int:
+        """Simulated steps that an action is repeated for."""
+        skip: int = self.options.get("frame_skip", 1)
+        return skip
+
+    def spec(self) -> dict[str, Any]:
+        """What the contender's process is told."""
+        distributions = {GYMNASIUM: "gymnasium", ENVPOOL: "envpool", OLD: "reinfors", HERE: "reinfors"}
+        env_id = f"reinfors/{ENV.id}" if self.peer == HERE else ENV.id
+        return {**asdict(self), "library": distributions[self.peer], "env_id": env_id, "game": ENV.game}
+
+
+def _one_game(driver: str) -> list[Entry]:
+    def entry(peer: str, what: str, kind: str, options: dict[str, Any] | None = None) -> Entry:
+        return Entry(ONE_GAME, peer, what, kind, options or {}, driver, n_games=1)
+
+    return [
+        entry(GYMNASIUM, ENV.id, "one game"),
+        entry(HERE, "exact frames", "one game"),
+        entry(HERE, "fast frames", "one game", FAST),
+        entry(ENVPOOL, "pool of one", "pool"),
+        entry(OLD, "Env", "one old game"),
+    ]
+
+
+def _vector(section: str, driver: str, n_threads: int) -> list[Entry]:
+    def entry(peer: str, what: str, kind: str, options: dict[str, Any] | None = None) -> Entry:
+        return Entry(section, peer, what, kind, options or {}, driver, n_threads=n_threads)
+
+    return [
+        entry(HERE, "exact frames", "vector"),
+        entry(HERE, "fast frames", "vector", FAST),
+        entry(ENVPOOL, "synchronous", "pool"),
+    ]
+
+
+def _engine(section: str, n_threads: int) -> list[Entry]:
+    return [
+        Entry(section, HERE, "exact frames", "engine", n_threads=n_threads),
+        Entry(section, HERE, "fast frames", "engine", FAST, n_threads=n_threads),
+        Entry(section, OLD, "Engine", "engine", n_threads=n_threads),
+    ]
+
+
+def _streams() -> list[Entry]:
+    def entry(peer: str, what: str, kind: str, options: dict[str, Any] | None = None) -> Entry:
+        return Entry(STREAM, peer, what, kind, options or {}, n_threads=ALL_THREADS)
+
+    return [
+        entry(HERE, "collect, then train", "collect, then train"),
+        entry(HERE, "collect_stream", "stream"),
+        entry(OLD, "collect_stream", "stream"),
+    ]
+
+
+def _recipes() -> list[Entry]:
+    recipes: dict[str, dict[str, Any]] = {
+        "state only": STATE,
+        "gray 96x96, stack 4, skip 8, exact": GRAY_96,
+        "gray 96x96, stack 4, skip 8, fast": GRAY_96 | FAST,
+        "gray 64x64, stack 2, skip 2, exact": GRAY_64,
+        "gray 64x64, stack 2, skip 2, fast": GRAY_64 | FAST,
+    }
+    return [Entry(RECIPES, HERE, what, "vector", options) for what, options in recipes.items()]
+
+
+def entries(drivers: Sequence[str] = DRIVERS) -> list[Entry]:
+    """Every contender, section by section; batches, streams and recipes are driven at random."""
+    listed = []
+    for driver in drivers:
+        listed += _one_game(driver) + _vector(VECTOR, driver, 1)
+    listed += _vector(VECTOR_ALL, "random", ALL_THREADS)
+    listed += _engine(ENGINE, 1) + _engine(ENGINE_ALL, ALL_THREADS)
+    return listed + _streams() + _recipes()

@@ -1,0 +1,134 @@
+"""The race: every contender in a process of its own, taking turns in an order that turns round; the median counts."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import threading
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from reinfors.bench.plan import GYMNASIUM, HERE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from reinfors.bench.plan import Entry
+
+PATIENCE = 300.0  # seconds that an answer may take beyond those that were asked for
+
+
+class Speed(NamedTuple):
+    """Steps per second. On an idle machine the two are equal for one thread; on a busy one the second is the fairer."""
+
+    wall: float
+    cpu: float
+
+
+class Result(NamedTuple):
+    """What came of one contender."""
+
+    entry: Entry
+    about: dict[str, Any]
+    trials: list[Speed]
+    report: dict[str, Any]
+
+    @property
+    def median(self) -> Speed:
+        """The figures that count."""
+        return Speed(*(statistics.median(figures) for figures in zip(*self.trials, strict=True)))
+
+
+class Runner:
+    """A contender's process."""
+
+    def __init__(self, command: list[str], entry: Entry) -> None:
+        self.entry = entry
+        self._process = subprocess.Popen(  # noqa: S603 - an interpreter with our own file
+            [*command, json.dumps(entry.spec())], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Lets the process end, and ends it where it does not."""
+        try:
+            self._process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()
+
+    def about(self) -> dict[str, Any]:
+        """What it says of itself, once it is warm."""
+        return self._answer(0)
+
+    def trial(self, seconds: float) -> Speed:
+        """Steps per second over at least `seconds`."""
+        taken = self.ask({"seconds": seconds}, seconds)
+        return Speed(taken["steps"] / taken["wall"], taken["steps"] / taken["cpu"])
+
+    def ask(self, order: dict[str, Any], seconds: float = 0) -> dict[str, Any]:
+        """The answer to an order.
+
+        Raises:
+            RuntimeError: The process has ended, or takes too long.
+        """
+        assert self._process.stdin is not None  # noqa: S101 - opened above
+        try:
+            self._process.stdin.write(json.dumps(order) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            self._process.wait()
+        return self._answer(seconds)
+
+    def _answer(self, seconds: float) -> dict[str, Any]:
+        assert self._process.stdout is not None  # noqa: S101 - opened above
+        watchdog = threading.Timer(seconds * 2 + PATIENCE, self._process.kill)
+        watchdog.start()
+        line = self._process.stdout.readline()
+        watchdog.cancel()
+        if not line:
+            raise RuntimeError(f"{self.entry.section}: {self.entry.name} ended without an answer; see above")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+def check_same_work(entries: Sequence[Entry], abouts: Sequence[dict[str, Any]]) -> None:
+    """Refuses to compare exact frames that are not the reference's.
+
+    Raises:
+        RuntimeError: The first frames of the same seed differ.
+    """
+    frames = [(entry, about["first_frame"]) for entry, about in zip(entries, abouts, strict=True)]
+    reference = {frame for entry, frame in frames if entry.peer == GYMNASIUM}
+    for entry, frame in frames:
+        if reference and entry.peer == HERE and not entry.options and frame is not None and frame not in reference:
+            raise RuntimeError(f"{entry.name}: the first frame is not the reference's, so the work is not the same")
+
+
+def run(
+    contenders: Sequence[tuple[Entry, list[str]]], trials: int, seconds: float, say: Callable[[str], None]
+) -> list[Result]:
+    """Every contender `trials` times, after a warm-up that does not count and for which none waits for another."""
+    with ExitStack() as stack:
+        runners = [stack.enter_context(Runner(command, entry)) for entry, command in contenders]
+        abouts = []
+        for runner in runners:
+            say(f"warming up {runner.entry.name}")
+            abouts.append(runner.about())
+        check_same_work([entry for entry, _ in contenders], abouts)
+        speeds: list[list[Speed]] = [[] for _ in runners]
+        for trial in range(trials):
+            turns = list(zip(runners, speeds, strict=True))
+            for runner, taken in turns if trial % 2 == 0 else reversed(turns):
+                say(f"trial {trial + 1} of {trials}: {runner.entry.name}")
+                taken.append(runner.trial(seconds))
+        return [
+            Result(runner.entry, about, taken, runner.ask({"report": True}))
+            for runner, about, taken in zip(runners, abouts, speeds, strict=True)
+        ]

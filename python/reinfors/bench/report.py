@@ -1,0 +1,188 @@
+"""A run as a record that JSON can hold, and the record in words: what the terminal shows and the documentation has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reinfors.bench.plan import (
+    DRIVERS,
+    ENGINE,
+    ENGINE_ALL,
+    ENVPOOL,
+    GYMNASIUM,
+    HERE,
+    OLD,
+    ONE_GAME,
+    STREAM,
+    VECTOR,
+    VECTOR_ALL,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reinfors.bench.race import Result
+
+Record = dict[str, Any]
+Row = dict[str, Any]
+
+COLUMNS = ["contender", "steps/s", "lowest to highest", "steps per CPU second", "CPU us per decision"]
+
+
+def record(results: Sequence[Result], **about: Any) -> Record:  # noqa: ANN401 - whatever JSON can hold
+    """Everything that was measured, beside what `about` says of the run."""
+    frames = {result.about["first_frame"] for result in results if result.entry.peer == GYMNASIUM}
+    rows = []
+    for result in results:
+        entry, frame = result.entry, result.about["first_frame"]
+        rows.append(
+            {
+                "section": entry.section,
+                "peer": entry.peer,
+                "what": entry.what,
+                "driver": entry.driver,
+                "name": entry.name,
+                "options": entry.options,
+                "n_threads": entry.n_threads,
+                "steps_per_decision": entry.steps_per_decision,
+                "library": f"{result.about['library']} {result.about['version']}",
+                "shows_the_reference": None if frame is None or not frames else frame in frames,
+                "median": result.median._asdict(),
+                "trials": [trial._asdict() for trial in result.trials],
+                "report": result.report,
+            }
+        )
+    return {**about, "rows": rows}
+
+
+def sections(run: Record) -> list[str]:
+    """The names of the sections that were measured, in order."""
+    return list(dict.fromkeys(row["section"] for row in run["rows"]))
+
+
+def rows_of(run: Record, section: str) -> list[Row]:
+    """The contenders of a section."""
+    return [row for row in run["rows"] if row["section"] == section]
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown, its columns aligned for those who read it as it is."""
+    lines = [list(header), *map(list, rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+
+    def joined(line: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
+
+    return "\n".join(
+        [joined(lines[0]), "|" + "|".join("-" * (width + 2) for width in widths) + "|", *map(joined, lines[1:])]
+    )
+
+
+def section_table(run: Record, section: str) -> str:
+    """The figures of a section."""
+    cells = []
+    for row in rows_of(run, section):
+        walls, median = [trial["wall"] for trial in row["trials"]], row["median"]
+        cells.append(
+            [
+                row["name"],
+                f"{median['wall']:,.0f}",
+                f"{min(walls):,.0f} to {max(walls):,.0f}",
+                f"{median['cpu']:,.0f}",
+                f"{1e6 * row['steps_per_decision'] / median['cpu']:,.1f}",
+            ]
+        )
+    return table(COLUMNS, cells)
+
+
+def _ratio(run: Record, here: tuple[str, str], peer: tuple[str, str], clock: str, driver: str) -> str:
+    """How many times faster a row of ours, named by section and what it is, is than a peer's."""
+
+    def speed(section: str, **wanted: str) -> float | None:
+        rows = [row for row in rows_of(run, section) if all(row[key] == value for key, value in wanted.items())]
+        return float(rows[0]["median"][clock]) if rows else None
+
+    ours = speed(here[0], peer=HERE, what=here[1], driver=driver)
+    theirs = speed(peer[0], peer=peer[1], driver=driver)
+    return f"{ours / theirs:.1f}" if ours and theirs else "not measured"
+
+
+def summary(run: Record) -> str:
+    """How many times faster than each peer, on one core and on all."""
+    peers = (GYMNASIUM, ENVPOOL, OLD)
+    rows = []
+
+    def compare(name: str, here: tuple[str, str], there: Sequence[str | None], clock: str, driver: str) -> None:
+        """A row: what ours is, and the section in which each peer did the same."""
+        pairs = zip(there, peers, strict=True)
+        ratios = [_ratio(run, here, (section, peer), clock, driver) if section else "" for section, peer in pairs]
+        rows.append([f"{here[1]}, {name}", *ratios])
+
+    for what in ("exact frames", "fast frames"):
+        for driver in DRIVERS:
+            name = f"one thread, {driver} driver"
+            compare(name, (VECTOR, what), (ONE_GAME, VECTOR, None), "cpu", driver)
+        compare("one game in a plain loop", (ONE_GAME, what), (ONE_GAME, ONE_GAME, ONE_GAME), "cpu", "random")
+        compare("batches, one thread", (ENGINE, what), (ONE_GAME, VECTOR, ENGINE), "cpu", "random")
+        compare("batches, all threads", (ENGINE_ALL, what), (None, VECTOR_ALL, ENGINE_ALL), "wall", "random")
+    return table(["", *(f"times {peer}" for peer in peers)], rows)
+
+
+def memory(run: Record) -> str | None:
+    """What a record takes, where engines were measured."""
+    engines = [row for row in rows_of(run, ENGINE_ALL) if "bytes_per_record" in row["report"]]
+    if not engines:
+        return None
+    rows = [
+        [row["name"]] + [f"{row['report'][key] / 1000:,.1f}" for key in ("bytes_per_record", "peak_bytes_per_record")]
+        for row in engines
+    ]
+    return table(["contender", "kB of a record in a batch", "kB of the process at its peak, per record"], rows)
+
+
+def overlap(run: Record) -> str | None:
+    """How near streams come to the longer of collecting and training."""
+    rows = [
+        [
+            row["name"],
+            f"{row['report']['training_per_second']:,.0f}",
+            f"{row['median']['wall']:,.0f}",
+            f"{row['report']['training_per_second'] / row['median']['wall']:.2f}",
+        ]
+        for row in rows_of(run, STREAM)
+        if "training_per_second" in row["report"]
+    ]
+    if not rows:
+        return None
+    return table(["contender", "records/s of either alone", "records/s of both", "time, in times the longer"], rows)
+
+
+def circumstances(run: Record) -> str:
+    """Where, when and with what."""
+    about = run["machine"]
+    libraries = sorted({row["library"] for row in run["rows"]})
+    rows = [
+        ["processor", f"{about['cpu']}, {about['cores']} cores"],
+        ["load", f"{about['load_before']} before, {about['load_after']} after"],
+        ["system", f"{about['system']}, Python {about['python']}, NumPy {about['numpy']}"],
+        ["contenders", ", ".join(libraries)],
+        ["reinfors", f"{about['build']['profile']} build, {about['build']['cpu_level']}, commit `{about['commit']}`"],
+        ["trials", f"{run['trials']} of {run['seconds']:g} seconds each, {about['when'][:16].replace('T', ' ')} UTC"],
+        ["left out", "; ".join(run["left_out"]) or "nothing"],
+        ["command", f"`{about['command']}`"],
+    ]
+    return table(["", ""], rows)
+
+
+def extras(run: Record) -> dict[str, str]:
+    """What was measured beside speed, by its heading."""
+    tables = {"Memory of a record": memory(run), "Overlap": overlap(run)}
+    return {name: table for name, table in tables.items() if table}
+
+
+def text(run: Record) -> str:
+    """The whole record, for the terminal."""
+    parts = [circumstances(run), summary(run)]
+    parts += [f"## {section}\n\n{section_table(run, section)}" for section in sections(run)]
+    parts += [f"## {name}\n\n{extra}" for name, extra in extras(run).items()]
+    return "\n\n".join(parts)
