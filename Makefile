@@ -28,7 +28,7 @@ export VIRTUAL_ENV := $(abspath $(VENV))
 # One interpreter for every build of the binding, so that cargo does not build pyo3 twice.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 
-.PHONY: help setup check check-rust check-python check-generated format test test-rust test-python bench docs demo fuzz clean
+.PHONY: help setup check check-rust check-python check-generated format test test-rust test-python bench bench-check docs demo fuzz clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -90,6 +90,9 @@ test-python: $(VENV)/tools.stamp $(VENV)/extension.stamp
 bench: $(VENV)/tools.stamp $(VENV)/extension.stamp ## reinfors and its peers in one run (ARGS="--quick --install-peers"); leaves out/bench.*
 	@mkdir -p out
 	$(BIN)/python -m reinfors.bench --json out/bench.json --plot out/bench.svg $(ARGS)
+
+bench-check: | $(BIN)/python ## Instructions of fixed work against the record, under valgrind (ARGS=--record)
+	$(BIN)/python scripts/count_instructions.py $(ARGS)
 
 docs: $(VENV)/tools.stamp $(VENV)/extension.stamp ## Build the site into site/; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

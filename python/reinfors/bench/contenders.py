@@ -28,7 +28,7 @@ Array = Any  # of NumPy, whose version differs between the environments that thi
 
 SEED = 0
 LINE = 64  # bytes of a cache line
-WINDOW = 2048  # records of a batch
+WINDOW = 1024  # records of a batch
 OPENING = 60  # steps of an episode whose views change more than those after them: the reference zooms in
 ONE_GAME_SLICE = 16  # steps of a single game between two looks at the clock
 
