@@ -232,7 +232,7 @@ def test_versions_are_those_that_acted() -> None:
     assert engine.weights_updated() == 41
     batch = engine.collect(3, infer)
     assert batch.policy_version.tolist() == [41, 41, 41]
-    assert batch.telemetry["lag"] == {"min": 0, "mean": 0.0, "max": 0}
+    assert batch.telemetry["lag"] == {"min": 0, "mean": 0.0, "max": 0, "histogram": {0: 3}}
 
 
 def test_lag_is_negative_where_a_lower_version_follows() -> None:
@@ -248,7 +248,7 @@ def test_lag_is_negative_where_a_lower_version_follows() -> None:
 def test_telemetry_says_where_the_time_went() -> None:
     engine = engine_of()
     telemetry = engine.collect(12, infer_of(engine)).telemetry
-    assert set(telemetry["seconds"]) == {"step", "render", "infer", "wait", "total"}
+    assert set(telemetry["seconds"]) == {"step", "render", "infer", "wait", "total", "queue", "learner_wait"}
     assert telemetry["steps_per_second"] > 0
     assert telemetry["bottleneck"] in {"sampler", "inference", "learner"}
     assert telemetry["advice"].strip()

@@ -113,9 +113,14 @@ pub fn thread_count(n_threads: Option<usize>, rows: usize) -> Result<usize, Engi
             });
         }
         Some(n_threads) => n_threads,
-        None => std::thread::available_parallelism().map_or(1, usize::from),
+        None => cores(),
     };
     Ok(wanted.min(rows).max(1))
+}
+
+/// The cores that this process may use.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Refuses a number of rows outside 1 to [`MAX_GAMES`]; `name` is what the caller calls it.

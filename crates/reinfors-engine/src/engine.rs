@@ -4,6 +4,7 @@
 //! once, never a wait, also from inside `infer`. Configuration and version are beside the seat and can be
 //! read at any time.
 
+use crate::clock::{Clock, Moment};
 use crate::config::{
     EngineConfig, Learner, MAX_RECORDS, Policy, ResolvedConfig, check_rows, fresh_seed, thread_count,
 };
@@ -13,11 +14,12 @@ use crate::pool::PoolError;
 use crate::ppo::PpoBatch;
 use crate::rollout::{Outside, Rollout};
 use crate::snapshot::Snapshot;
-use crate::stream::CollectStream;
+use crate::stream::{CollectStream, Paced};
+use crate::telemetry::HandOver;
 use crate::{EngineError, snapshot};
 use reinfors_core::GameSpec;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
@@ -36,7 +38,9 @@ struct Shared {
     /// The seed in it is replaced when an engine without a given seed adopts a snapshot.
     config: Mutex<ResolvedConfig>,
     is_seed_given: bool,
-    version: AtomicI64,
+    clock: Clock,
+    /// The stream to be told of new versions, if one waits for them.
+    paced: Mutex<Weak<Paced>>,
     streams: AtomicU64,
     seat: Mutex<Seat>,
     freed: Condvar,
@@ -96,7 +100,8 @@ impl Engine {
             n_threads,
             config: Mutex::new(resolved),
             is_seed_given,
-            version: AtomicI64::new(0),
+            clock: Clock::default(),
+            paced: Mutex::default(),
             streams: AtomicU64::new(0),
             seat: Mutex::new(Seat::Free(Box::new(rollout))),
             freed: Condvar::new(),
@@ -112,14 +117,17 @@ impl Engine {
     /// An engine in use, a number of records outside 1 to [`MAX_RECORDS`], what `infer` raised or wrongly
     /// returned, a batch that `float32` cannot hold. The games are then where they were before the call.
     pub fn collect(&self, n_records: usize, infer: &mut dyn Infer) -> Result<PpoBatch, EngineError> {
+        let begin = Instant::now();
         let n_steps = self.window_steps("n_records", n_records)?;
         let mut games = self.take(Holder::Call)?;
         let batch = self.collect_window(&mut games, n_steps, infer, &|| false)?;
-        Ok(batch.handed_over(self.version()))
+        Ok(batch.handed_over(&HandOver::at_once(self.now(), begin.elapsed())))
     }
 
     /// Starts collecting in the background: batches of at least `collect_size` records, `depth` of them
-    /// waiting at most.
+    /// waiting at most. With a `max_lag`, a window begins only when its records will not be more updates old
+    /// than that when they are taken, if the learner marks no more between two batches than ever before (and
+    /// one at first), or when somebody waits for its batch.
     ///
     /// # Errors
     /// An engine in use, a size outside 1 to [`MAX_RECORDS`], zero depth, a thread the system refuses.
@@ -128,6 +136,7 @@ impl Engine {
         collect_size: usize,
         infer: Box<dyn Infer>,
         depth: usize,
+        max_lag: Option<u64>,
     ) -> Result<CollectStream, EngineError> {
         let n_steps = self.window_steps("collect_size", collect_size)?;
         if depth == 0 {
@@ -136,29 +145,38 @@ impl Engine {
         }
         let number = self.shared.streams.fetch_add(1, Ordering::Relaxed);
         let games = self.take(Holder::Stream(number))?;
-        CollectStream::start(self.clone(), number, games, n_steps, infer, depth)
+        CollectStream::start(self.clone(), number, games, n_steps, infer, depth, max_lag)
+    }
+
+    /// Tells a stream of new versions from now on, instead of the one before.
+    pub(crate) fn tell_of_versions(&self, stream: Weak<Paced>) {
+        *lock(&self.shared.paced) = stream;
     }
 
     /// Marks a new version of the policy, one higher or the given one, and returns it. Callable from any
-    /// thread at any time; records made from the next step on carry it.
-    pub fn weights_updated(&self, version: Option<i64>) -> i64 {
-        match version {
-            Some(version) => {
-                self.shared.version.store(version, Ordering::Release);
-                version
-            }
-            None => {
-                let rise = |version: i64| Some(version.saturating_add(1));
-                let before = self.shared.version.fetch_update(Ordering::AcqRel, Ordering::Acquire, rise);
-                before.unwrap_or_else(|unchanged| unchanged).saturating_add(1)
-            }
+    /// thread at any time; records made from the next step on carry it, whichever slot they are of.
+    ///
+    /// # Errors
+    /// A fork of the process that made the engine.
+    pub fn weights_updated(&self, version: Option<i64>) -> Result<i64, EngineError> {
+        self.check_process()?;
+        let version = self.shared.clock.mark(version);
+        let paced = lock(&self.shared.paced).upgrade();
+        if let Some(stream) = paced {
+            stream.wake();
         }
+        Ok(version)
     }
 
     /// The policy's version; 0 before the first update.
     #[must_use]
     pub fn version(&self) -> i64 {
-        self.shared.version.load(Ordering::Acquire)
+        self.shared.clock.version()
+    }
+
+    /// The version and how often one was marked.
+    pub(crate) fn now(&self) -> Moment {
+        self.shared.clock.now()
     }
 
     /// Columns of `params` that `infer` must return.
@@ -219,7 +237,7 @@ impl Engine {
             snapshot::read(&mut games, &config, self.shared.is_seed_given, bytes)?;
         config.seed = seed;
         *lock(&self.shared.config) = config;
-        self.shared.version.store(version, Ordering::Release);
+        self.shared.clock.set(version);
         Ok(())
     }
 
@@ -256,8 +274,8 @@ impl Engine {
         infer: &mut dyn Infer,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<PpoBatch, EngineError> {
-        let version = || self.version();
-        let window = games.window(n_steps, &mut Outside { infer, version: &version, is_cancelled })?;
+        let now = || self.now();
+        let window = games.window(n_steps, &mut Outside { infer, now: &now, is_cancelled })?;
         let Learner::Ppo { gamma, lam } = self.shared.learner;
         let batch = PpoBatch::new(window, gamma, lam);
         if batch.is_err() {

@@ -4,6 +4,7 @@
 //! a game or Python. Results are a function of configuration, seed and answers, never of threads or timing.
 
 pub mod buffer;
+mod clock;
 pub mod config;
 mod engine;
 mod error;
@@ -12,6 +13,7 @@ pub mod gae;
 pub mod head;
 pub mod infer;
 pub mod observation;
+mod pacing;
 pub mod pool;
 mod ppo;
 mod rollout;

@@ -5,7 +5,7 @@ use crate::EngineError;
 use crate::buffer::ObservationView;
 use crate::gae::{Records, gae};
 use crate::rollout::Window;
-use crate::telemetry::{Lag, Telemetry};
+use crate::telemetry::{HandOver, Telemetry};
 
 /// Raw samples, one per record.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,9 +128,9 @@ impl PpoBatch {
         self.rewards.is_empty()
     }
 
-    /// Measures the lag against the newest version; done when the batch is handed over.
-    pub(crate) fn handed_over(mut self, current: i64) -> Self {
-        self.telemetry.lag = Lag::of(&self.policy_version, current);
+    /// Adds to the telemetry what is known when the batch is handed over.
+    pub(crate) fn handed_over(mut self, how: &HandOver) -> Self {
+        self.telemetry.hand_over(how);
         self
     }
 }

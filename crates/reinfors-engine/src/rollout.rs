@@ -8,13 +8,15 @@
 
 use crate::EngineError;
 use crate::buffer::{ObservationStore, ObservationView, ObservationWriter};
+use crate::clock::Moment;
+use crate::config::cores;
 use crate::head::Head;
 use crate::infer::{Infer, Inference};
 use crate::observation::ObservationArray;
 use crate::pool::{Pool, panic_message};
 use crate::ppo::ActionArray;
 use crate::shard::{Rules, Shard, owes_final_observation, shard_ranges};
-use crate::telemetry::{Bottleneck, Telemetry, Timing};
+use crate::telemetry::{Telemetry, Timing};
 use reinfors_core::rng::Seed;
 use reinfors_core::{Actions, ConfiguredGame};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,6 +38,8 @@ pub(crate) struct Window {
     /// Value of the final observation where an episode was cut off, 0 elsewhere.
     pub final_values: Vec<f64>,
     pub versions: Vec<i64>,
+    /// When each step was decided.
+    pub moments: Vec<Moment>,
     pub slots: Vec<i32>,
     pub steps: Vec<i32>,
     pub last_values: Vec<f64>,
@@ -46,8 +50,8 @@ pub(crate) struct Window {
 pub(crate) struct Outside<'a> {
     /// The caller's network.
     pub infer: &'a mut dyn Infer,
-    /// The policy's version, read once per step.
-    pub version: &'a dyn Fn() -> i64,
+    /// The policy's version, read once per step, whatever the number of calls that decide it.
+    pub now: &'a dyn Fn() -> Moment,
     /// Whether the window is not wanted any more.
     pub is_cancelled: &'a dyn Fn() -> bool,
 }
@@ -139,7 +143,7 @@ impl Rollout {
             return Err(error);
         }
         timing.total = timing.wait + start.elapsed();
-        window.telemetry = self.telemetry(&mut timing, n_steps);
+        window.telemetry = self.telemetry(&mut timing, std::mem::take(&mut window.moments));
         self.windows += 1;
         Ok(window)
     }
@@ -182,10 +186,11 @@ impl Rollout {
             if (outside.is_cancelled)() {
                 return Err(EngineError::Ended("the window was cancelled".into()));
             }
-            let version = (outside.version)();
+            let now = (outside.now)();
+            window.moments.push(now);
             let rows = step * n_games..(step + 1) * n_games;
             self.ask(&window.observations.view(rows), outside.infer, timing)?;
-            self.act(window, version)?;
+            self.act(window, now.version)?;
             self.step(window, step, timing)?;
             self.bootstrap_cut_off(window, outside.infer, timing)?;
             window.observations.seal(n_games);
@@ -307,7 +312,7 @@ impl Rollout {
         Ok(())
     }
 
-    fn telemetry(&mut self, timing: &mut Timing, n_steps: usize) -> Telemetry {
+    fn telemetry(&mut self, timing: &mut Timing, moments: Vec<Moment>) -> Telemetry {
         let mut episodes = Vec::new();
         for shard in &mut self.shards {
             timing.step += shard.step_time;
@@ -320,10 +325,12 @@ impl Rollout {
         Telemetry {
             window: self.windows,
             episodes: episodes.into_iter().map(|(_, episode)| episode).collect(),
-            steps_per_second: (n_steps * self.n_games) as f64 / seconds.total.max(f64::MIN_POSITIVE),
-            bottleneck: Bottleneck::of(&seconds),
+            steps_per_second: (moments.len() * self.n_games) as f64 / seconds.total.max(f64::MIN_POSITIVE),
             seconds,
-            lag: Default::default(),
+            moments,
+            n_games: self.n_games,
+            has_idle_cores: self.pool.n_threads() < cores().min(self.n_games),
+            ..Telemetry::default()
         }
     }
 }
@@ -343,6 +350,7 @@ impl Window {
             truncated: Vec::with_capacity(n_records),
             final_values: Vec::with_capacity(n_records),
             versions: Vec::with_capacity(n_records),
+            moments: Vec::with_capacity(n_steps),
             slots: Vec::with_capacity(n_records),
             steps: Vec::with_capacity(n_records),
             last_values: Vec::with_capacity(n_games),

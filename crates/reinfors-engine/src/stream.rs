@@ -6,16 +6,20 @@
 //!    (Starting earlier and blocking on a full queue would make every batch one window older for nothing.)
 //! 2. Queue, orders and end are one state under one mutex, with one condition that every change signals.
 //!    Nothing is decided outside it, so there is no order of events in which a wake-up or a batch is lost.
-//! 3. The thread puts the games back into the engine before it declares its end: who sees the end finds the
+//! 3. With a `max_lag` the [`Pacer`] too has to agree. New versions reach the thread through the same lock
+//!    and condition.
+//! 4. The thread puts the games back into the engine before it declares its end: who sees the end finds the
 //!    engine free.
 
 use crate::EngineError;
 use crate::engine::{Engine, Games, deadline_after, lock};
 use crate::infer::Infer;
+use crate::pacing::Pacer;
 use crate::ppo::PpoBatch;
+use crate::telemetry::HandOver;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -24,12 +28,16 @@ use std::time::{Duration, Instant};
 pub struct CollectStream {
     engine: Engine,
     number: u64,
-    shared: Arc<Shared>,
+    shared: Arc<Paced>,
     driver: Mutex<Option<JoinHandle<()>>>,
     driver_id: ThreadId,
 }
 
-struct Shared {
+/// A batch and how it is handed over, if there was one in time.
+type Taken = Result<Option<(PpoBatch, HandOver)>, EngineError>;
+
+/// What the stream's thread and its users share.
+pub(crate) struct Paced {
     state: Mutex<State>,
     changed: Condvar,
     /// `Order::Stop`, readable without the lock between steps.
@@ -38,7 +46,13 @@ struct Shared {
 }
 
 struct State {
-    queue: VecDeque<PpoBatch>,
+    /// Finished batches, each with when it was.
+    queue: VecDeque<(Instant, PpoBatch)>,
+    pacer: Option<Pacer>,
+    /// Calls that wait for a batch.
+    takers: usize,
+    /// How long they have waited for the next one, in calls that came back without it.
+    waited: Duration,
     order: Order,
     /// Why the thread has ended, once it has.
     ended: Option<String>,
@@ -53,6 +67,15 @@ enum Order {
     Stop,
 }
 
+impl Paced {
+    /// Makes the stream's thread look again at what it waits for.
+    pub fn wake(&self) {
+        // Whoever has looked before the lock is taken waits by the time it is.
+        drop(lock(&self.state));
+        self.changed.notify_all();
+    }
+}
+
 impl CollectStream {
     pub(crate) fn start(
         engine: Engine,
@@ -61,14 +84,24 @@ impl CollectStream {
         n_steps: usize,
         infer: Box<dyn Infer>,
         depth: usize,
+        max_lag: Option<u64>,
     ) -> Result<Self, EngineError> {
-        let state = State { queue: VecDeque::new(), order: Order::Run, ended: None, error: None };
-        let shared = Arc::new(Shared {
+        let state = State {
+            queue: VecDeque::new(),
+            pacer: max_lag.map(|max_lag| Pacer::new(max_lag, engine.now().updates)),
+            takers: 0,
+            waited: Duration::ZERO,
+            order: Order::Run,
+            ended: None,
+            error: None,
+        };
+        let shared = Arc::new(Paced {
             state: Mutex::new(state),
             changed: Condvar::new(),
             is_stopped: AtomicBool::new(false),
             depth,
         });
+        engine.tell_of_versions(if max_lag.is_some() { Arc::downgrade(&shared) } else { Weak::new() });
         let (driver_engine, driver_shared) = (engine.clone(), Arc::clone(&shared));
         let driver = thread::Builder::new()
             .name("reinfors-stream".into())
@@ -96,27 +129,61 @@ impl CollectStream {
     /// Those of [`CollectStream::next`].
     pub fn next_timeout(&self, timeout: Duration) -> Result<Option<PpoBatch>, EngineError> {
         self.check_caller()?;
+        let begin = Instant::now();
         let deadline = deadline_after(timeout);
         let mut state = lock(&self.shared.state);
-        loop {
-            if let Some(batch) = state.queue.pop_front() {
-                drop(state);
+        state.takers += 1;
+        if state.pacer.is_some() {
+            self.shared.changed.notify_all();
+        }
+        let (mut state, taken) = self.take(state, begin, deadline);
+        state.takers -= 1;
+        let has_ended = state.ended.is_some();
+        drop(state);
+        match taken {
+            Ok(Some((batch, how))) => {
                 self.shared.changed.notify_all();
-                return Ok(Some(batch.handed_over(self.engine.version())));
+                Ok(Some(batch.handed_over(&how)))
+            }
+            Ok(None) => Ok(None),
+            Err(error) => {
+                if has_ended {
+                    self.join();
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The next batch and how it is handed over, or `None` at the deadline.
+    fn take<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        begin: Instant,
+        deadline: Instant,
+    ) -> (MutexGuard<'a, State>, Taken) {
+        loop {
+            if let Some((finished, batch)) = state.queue.pop_front() {
+                let now = self.engine.now();
+                if let Some(pacer) = &mut state.pacer {
+                    pacer.taken(now.updates);
+                }
+                let learner_wait = std::mem::take(&mut state.waited) + begin.elapsed();
+                let how = HandOver { now, queue: finished.elapsed(), learner_wait, is_streamed: true };
+                return (state, Ok(Some((batch, how))));
             }
             if state.order == Order::Stop {
-                return Err(EngineError::Ended("it was stopped".into()));
+                return (state, Err(EngineError::Ended("it was stopped".into())));
             }
             if let Some(why) = &state.ended {
                 let ended = EngineError::Ended(why.clone());
                 let error = state.error.take().unwrap_or(ended);
-                drop(state);
-                self.join();
-                return Err(error);
+                return (state, Err(error));
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Ok(None);
+                state.waited += begin.elapsed();
+                return (state, Ok(None));
             }
             state = self.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -169,10 +236,13 @@ impl CollectStream {
         if let Some(error) = state.error.take() {
             return Err(error);
         }
-        let batches: Vec<PpoBatch> = state.queue.drain(..).collect();
+        let batches: Vec<(Instant, PpoBatch)> = state.queue.drain(..).collect();
         drop(state);
-        let version = self.engine.version();
-        Ok(Some(batches.into_iter().map(|batch| batch.handed_over(version)).collect()))
+        let (now, learner_wait, is_streamed) = (self.engine.now(), Duration::ZERO, true);
+        let hand_over = |(finished, batch): (Instant, PpoBatch)| {
+            batch.handed_over(&HandOver { now, queue: finished.elapsed(), learner_wait, is_streamed })
+        };
+        Ok(Some(batches.into_iter().map(hand_over).collect()))
     }
 
     /// Ends the stream and discards what nobody has taken, the window in progress included. The engine is
@@ -265,9 +335,9 @@ impl std::fmt::Debug for CollectStream {
 }
 
 /// The life of the stream's thread.
-fn drive(engine: &Engine, shared: &Shared, mut games: Games, n_steps: usize, mut infer: Box<dyn Infer>) {
+fn drive(engine: &Engine, shared: &Paced, mut games: Games, n_steps: usize, mut infer: Box<dyn Infer>) {
     let error = loop {
-        if !wait_for_room(shared) {
+        if !wait_for_room(engine, shared) {
             break None;
         }
         let is_cancelled = || shared.is_stopped.load(Ordering::Acquire);
@@ -275,7 +345,7 @@ fn drive(engine: &Engine, shared: &Shared, mut games: Games, n_steps: usize, mut
             Ok(batch) => {
                 let mut state = lock(&shared.state);
                 if state.order != Order::Stop {
-                    state.queue.push_back(batch);
+                    state.queue.push_back((Instant::now(), batch));
                 }
                 drop(state);
                 shared.changed.notify_all();
@@ -296,11 +366,17 @@ fn drive(engine: &Engine, shared: &Shared, mut games: Games, n_steps: usize, mut
     shared.changed.notify_all();
 }
 
-/// Waits until a further batch has room; `false` when none is wanted any more.
-fn wait_for_room(shared: &Shared) -> bool {
+/// Waits until a further window may begin; `false` when none is wanted any more.
+fn wait_for_room(engine: &Engine, shared: &Paced) -> bool {
     let mut state = lock(&shared.state);
-    while state.order == Order::Run && state.queue.len() >= shared.depth {
+    while state.order == Order::Run && !may_begin(engine, shared, &state) {
         state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
     }
     state.order == Order::Run
+}
+
+fn may_begin(engine: &Engine, shared: &Paced, state: &State) -> bool {
+    let pending = state.queue.len();
+    let is_in_time = |pacer: &Pacer| pacer.may_begin(engine.now().updates, pending, state.takers > pending);
+    pending < shared.depth && state.pacer.as_ref().is_none_or(is_in_time)
 }

@@ -1,6 +1,8 @@
 //! What a window tells of itself: episodes that ended, where the time went, how old the policy was, what to
 //! change.
 
+use crate::clock::Moment;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// An episode that ended in the window.
@@ -29,13 +31,17 @@ pub struct Seconds {
     pub infer: f64,
     /// Between the last batch and the start of this window: the games stood still.
     pub wait: f64,
-    /// Waiting for and filling this window, everything included.
+    /// Waiting for and filling this window, everything up to here included.
     pub total: f64,
+    /// Between the end of the window and the hand-over: the batch lay in the queue.
+    pub queue: f64,
+    /// Inside the call that took the batch: the learner stood still.
+    pub learner_wait: f64,
 }
 
-/// How far the version of the policy that acted was behind the current one, at the moment the batch was
-/// handed over: current minus acting. Negative where the caller has set the version to a lower number since.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// How old the policy that acted was at the moment the batch was handed over, in versions (current minus
+/// acting, negative where the caller has set the version to a lower number since) or in updates.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lag {
     /// The newest record's.
     pub min: i64,
@@ -43,15 +49,42 @@ pub struct Lag {
     pub mean: f64,
     /// The oldest record's.
     pub max: i64,
+    /// Records by lag, the lowest first.
+    pub histogram: Vec<(i64, usize)>,
 }
 
 impl Lag {
-    /// The lag of records made by `versions` when the version is `current`.
+    /// The lag of steps of `n_games` records each.
     #[must_use]
-    pub fn of(versions: &[i64], current: i64) -> Self {
-        let lags = || versions.iter().map(|version| current.saturating_sub(*version));
-        let (Some(min), Some(max)) = (lags().min(), lags().max()) else { return Self::default() };
-        Self { min, mean: lags().map(|lag| lag as f64).sum::<f64>() / versions.len() as f64, max }
+    pub fn of(lags: impl Iterator<Item = i64>, n_games: usize) -> Self {
+        let mut records: BTreeMap<i64, usize> = BTreeMap::new();
+        lags.for_each(|lag| *records.entry(lag).or_default() += n_games);
+        let (Some((&min, _)), Some((&max, _))) = (records.first_key_value(), records.last_key_value()) else {
+            return Self::default();
+        };
+        let n_records: usize = records.values().sum();
+        let sum: f64 = records.iter().map(|(lag, count)| *lag as f64 * *count as f64).sum();
+        Self { min, mean: sum / n_records as f64, max, histogram: records.into_iter().collect() }
+    }
+}
+
+/// How a batch reaches its learner.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HandOver {
+    /// When it does.
+    pub now: Moment,
+    /// How long it lay in the queue.
+    pub queue: Duration,
+    /// How long the learner waited for it.
+    pub learner_wait: Duration,
+    /// Whether it was collected while the learner did something else.
+    pub is_streamed: bool,
+}
+
+impl HandOver {
+    /// To the caller that has waited for all of it.
+    pub fn at_once(now: Moment, learner_wait: Duration) -> Self {
+        Self { now, queue: Duration::ZERO, learner_wait, is_streamed: false }
     }
 }
 
@@ -90,24 +123,6 @@ impl Bottleneck {
             Self::Learner => "learner",
         }
     }
-
-    /// One line: what to change.
-    #[must_use]
-    pub fn advice(self) -> &'static str {
-        match self {
-            Self::Sampler => {
-                "the games take longest: use more n_threads, or a smaller or simpler observation"
-            }
-            Self::Inference => {
-                "infer takes longest: use a smaller or faster network, or more n_games so that each call \
-                 pools more rows"
-            }
-            Self::Learner => {
-                "the games wait for the learner: train with collect_stream, on a faster device or with fewer \
-                 epochs"
-            }
-        }
-    }
 }
 
 /// What a window tells of itself.
@@ -121,10 +136,59 @@ pub struct Telemetry {
     pub seconds: Seconds,
     /// Records per second of `seconds.total`.
     pub steps_per_second: f64,
-    /// Age of the policy that acted.
+    /// Age of the policy that acted, in versions.
     pub lag: Lag,
+    /// Age of the policy that acted, in updates.
+    pub lag_in_updates: Lag,
     /// What to change first.
     pub bottleneck: Bottleneck,
+    /// One line: how.
+    pub advice: &'static str,
+    /// When each step was decided.
+    pub(crate) moments: Vec<Moment>,
+    pub(crate) n_games: usize,
+    /// Whether more threads would find cores and games.
+    pub(crate) has_idle_cores: bool,
+}
+
+impl Telemetry {
+    /// Adds what is known when the batch is handed over.
+    pub(crate) fn hand_over(&mut self, how: &HandOver) {
+        self.seconds.queue = how.queue.as_secs_f64();
+        self.seconds.learner_wait = how.learner_wait.as_secs_f64();
+        let versions = self.moments.iter().map(|acted| how.now.version.saturating_sub(acted.version));
+        let updates = self.moments.iter().map(|acted| (how.now.updates - acted.updates) as i64);
+        (self.lag, self.lag_in_updates) = (Lag::of(versions, self.n_games), Lag::of(updates, self.n_games));
+        self.bottleneck = Bottleneck::of(&self.seconds);
+        self.advice = self.advice(how.is_streamed);
+    }
+
+    fn advice(&self, is_streamed: bool) -> &'static str {
+        let is_drawing = self.seconds.render > self.seconds.step;
+        match (self.bottleneck, is_drawing, self.has_idle_cores) {
+            (Bottleneck::Inference, ..) => {
+                "infer takes longest: use a smaller or faster network, or more n_games so that each call \
+                 pools more rows"
+            }
+            (Bottleneck::Learner, ..) if is_streamed => {
+                "the games wait for the learner: train on a faster device or with fewer epochs; collecting \
+                 faster changes nothing"
+            }
+            (Bottleneck::Learner, ..) => {
+                "the games stand still while you train: use collect_stream, which collects meanwhile"
+            }
+            (Bottleneck::Sampler, true, true) => {
+                "drawing takes longest: use more n_threads, or a smaller or simpler observation"
+            }
+            (Bottleneck::Sampler, true, false) => {
+                "drawing takes longest, on all cores: use a smaller or simpler observation, or skip frames"
+            }
+            (Bottleneck::Sampler, false, true) => "stepping takes longest: use more n_threads",
+            (Bottleneck::Sampler, false, false) => {
+                "stepping takes longest, on all cores: collect on a machine with more of them"
+            }
+        }
+    }
 }
 
 /// Times taken while a window is filled.
@@ -153,6 +217,7 @@ impl Timing {
             infer: self.infer.as_secs_f64(),
             wait: self.wait.as_secs_f64(),
             total: self.total.as_secs_f64(),
+            ..Seconds::default()
         }
     }
 }
@@ -164,7 +229,7 @@ mod tests {
     #[test]
     fn the_largest_part_of_the_time_is_the_bottleneck() {
         let of = |step, render, infer, wait| {
-            Bottleneck::of(&Seconds { step, render, infer, wait, total: step + render + infer + wait }).name()
+            Bottleneck::of(&Seconds { step, render, infer, wait, ..Seconds::default() }).name()
         };
         assert_eq!(of(2.0, 2.0, 3.0, 3.0), "sampler");
         assert_eq!(of(1.0, 1.0, 3.0, 2.0), "inference");
@@ -172,12 +237,49 @@ mod tests {
         assert_eq!(of(0.0, 0.0, 0.0, 0.0), "sampler");
     }
 
+    fn handed_over(moments: &[(i64, u64)], version: i64, updates: u64) -> Telemetry {
+        let moments = moments.iter().map(|&(version, updates)| Moment { version, updates }).collect();
+        let mut telemetry = Telemetry { moments, n_games: 2, ..Telemetry::default() };
+        telemetry.hand_over(&HandOver::at_once(Moment { version, updates }, Duration::ZERO));
+        telemetry
+    }
+
     #[test]
-    fn lag_is_counted_from_the_current_version_and_negative_where_that_is_lower() {
-        assert_eq!(Lag::of(&[3, 4, 4, 5], 6), Lag { min: 1, mean: 2.0, max: 3 });
-        assert_eq!(Lag::of(&[100, 5], 5), Lag { min: -95, mean: -47.5, max: 0 });
-        assert_eq!(Lag::of(&[i64::MIN], i64::MAX).max, i64::MAX);
-        assert_eq!(Lag::of(&[], 6), Lag::default());
+    fn lag_is_counted_in_versions_and_in_updates() {
+        let telemetry = handed_over(&[(30, 3), (40, 4), (40, 4), (50, 5)], 60, 6);
+        let histogram = vec![(10, 2), (20, 4), (30, 2)];
+        assert_eq!(telemetry.lag, Lag { min: 10, mean: 20.0, max: 30, histogram });
+        let histogram = vec![(1, 2), (2, 4), (3, 2)];
+        assert_eq!(telemetry.lag_in_updates, Lag { min: 1, mean: 2.0, max: 3, histogram });
+        assert_eq!(handed_over(&[], 6, 1).lag, Lag::default());
+    }
+
+    #[test]
+    fn lag_in_versions_is_negative_where_the_current_one_is_lower() {
+        let telemetry = handed_over(&[(100, 0), (5, 1)], 5, 1);
+        assert_eq!((telemetry.lag.min, telemetry.lag.mean, telemetry.lag.max), (-95, -47.5, 0));
+        assert_eq!((telemetry.lag_in_updates.min, telemetry.lag_in_updates.max), (0, 1));
+        assert_eq!(handed_over(&[(i64::MIN, 0)], i64::MAX, 0).lag.max, i64::MAX);
+    }
+
+    #[test]
+    fn advice_fits_the_bottleneck_the_way_of_collecting_and_the_cores() {
+        let advice = |seconds: Seconds, is_streamed, has_idle_cores| {
+            let mut telemetry = Telemetry { seconds, has_idle_cores, ..Telemetry::default() };
+            let how = HandOver::at_once(Moment::default(), Duration::ZERO);
+            telemetry.hand_over(&HandOver { is_streamed, ..how });
+            telemetry.advice
+        };
+        let waiting = Seconds { wait: 1.0, ..Seconds::default() };
+        assert!(advice(waiting, false, true).contains("collect_stream"));
+        assert!(!advice(waiting, true, true).contains("collect_stream"));
+        let drawing = Seconds { render: 1.0, ..Seconds::default() };
+        assert!(advice(drawing, true, true).contains("n_threads"));
+        assert!(!advice(drawing, true, false).contains("n_threads"));
+        let stepping = Seconds { step: 1.0, ..Seconds::default() };
+        assert!(advice(stepping, true, true).contains("n_threads"));
+        assert!(!advice(stepping, true, false).contains("n_threads"));
+        assert!(advice(Seconds { infer: 1.0, ..Seconds::default() }, true, true).contains("n_games"));
     }
 
     #[test]

@@ -4,10 +4,10 @@ use crate::arguments::{count, text, wrong_value};
 use crate::arrays::{hand_over, lend};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{IntoPyDict, PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use reinfors_core::ObservationSpace;
-use reinfors_engine::{ActionArray, PpoBatch, Telemetry};
+use reinfors_engine::{ActionArray, Lag, PpoBatch, Telemetry};
 
 /// Fields with one row per record.
 const FIELDS: [&str; 12] = [
@@ -217,17 +217,25 @@ fn telemetry<'py>(py: Python<'py>, telemetry: &Telemetry) -> PyResult<Bound<'py,
     seconds.set_item("infer", telemetry.seconds.infer)?;
     seconds.set_item("wait", telemetry.seconds.wait)?;
     seconds.set_item("total", telemetry.seconds.total)?;
-    let lag = PyDict::new(py);
-    lag.set_item("min", telemetry.lag.min)?;
-    lag.set_item("mean", telemetry.lag.mean)?;
-    lag.set_item("max", telemetry.lag.max)?;
+    seconds.set_item("queue", telemetry.seconds.queue)?;
+    seconds.set_item("learner_wait", telemetry.seconds.learner_wait)?;
     let dict = PyDict::new(py);
     dict.set_item("window", telemetry.window)?;
     dict.set_item("episodes", episodes)?;
     dict.set_item("seconds", seconds)?;
     dict.set_item("steps_per_second", telemetry.steps_per_second)?;
-    dict.set_item("lag", lag)?;
+    dict.set_item("lag", lag(py, &telemetry.lag)?)?;
+    dict.set_item("lag_in_updates", lag(py, &telemetry.lag_in_updates)?)?;
     dict.set_item("bottleneck", telemetry.bottleneck.name())?;
-    dict.set_item("advice", telemetry.bottleneck.advice())?;
+    dict.set_item("advice", telemetry.advice)?;
+    Ok(dict)
+}
+
+fn lag<'py>(py: Python<'py>, lag: &Lag) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("min", lag.min)?;
+    dict.set_item("mean", lag.mean)?;
+    dict.set_item("max", lag.max)?;
+    dict.set_item("histogram", lag.histogram.iter().copied().into_py_dict(py)?)?;
     Ok(dict)
 }

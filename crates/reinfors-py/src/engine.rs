@@ -89,27 +89,29 @@ impl PyEngine {
     }
 
     #[pyo3(
-        signature = (collect_size, infer, depth=None),
-        text_signature = "($self, collect_size, infer, depth=1)"
+        signature = (collect_size, infer, depth=None, max_lag=None),
+        text_signature = "($self, collect_size, infer, depth=1, max_lag=None)"
     )]
     fn collect_stream(
         slf: &Bound<'_, Self>,
         collect_size: &Bound<'_, PyAny>,
         infer: &Bound<'_, PyAny>,
         depth: Option<&Bound<'_, PyAny>>,
+        max_lag: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyCollectStream> {
         let py = slf.py();
         let collect_size = count("collect_size", collect_size, 1..=MAX_RECORDS as i64)?;
         let depth = optional_count("depth", depth, 1..=i64::MAX)?.unwrap_or(1);
+        let max_lag = optional_count("max_lag", max_lag, 0..=i64::MAX)?.map(|max_lag| max_lag as u64);
         let infer = slf.get().infer(infer)?;
         slf.get().wait_until_free(py)?;
-        PyCollectStream::start(slf, collect_size, infer, depth)
+        PyCollectStream::start(slf, collect_size, infer, depth, max_lag)
     }
 
     #[pyo3(signature = (version=None))]
     fn weights_updated(&self, version: Option<&Bound<'_, PyAny>>) -> PyResult<i64> {
         let version = version.map(|version| integer("version", version, 0..=i64::MAX)).transpose()?;
-        Ok(self.engine.weights_updated(version))
+        self.engine.weights_updated(version).or_raise()
     }
 
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {

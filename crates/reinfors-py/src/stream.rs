@@ -186,10 +186,12 @@ impl PyCollectStream {
         collect_size: usize,
         infer: PythonInfer,
         depth: usize,
+        max_lag: Option<u64>,
     ) -> PyResult<Self> {
         let callable = Arc::clone(&infer.callable);
         let native = &engine.get().engine;
-        let stream = engine.py().detach(|| native.collect_stream(collect_size, Box::new(infer), depth));
+        let start = || native.collect_stream(collect_size, Box::new(infer), depth, max_lag);
+        let stream = engine.py().detach(start);
         let stream = Arc::new(stream.or_raise()?);
         let mut live = LIVE_STREAMS.lock().unwrap_or_else(PoisonError::into_inner);
         live.retain(|(stream, _)| stream.strong_count() > 0);

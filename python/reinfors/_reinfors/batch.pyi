@@ -89,8 +89,10 @@ class PpoBatch(PpoRecords):
     def telemetry(self) -> dict[str, Any]:
         """What the window tells of itself.
 
-        `episodes`: dicts of return, length in decisions, ended, slot, seed. `seconds`: in step, render, infer, wait,
-        total. `steps_per_second`: decisions. `lag`: min, mean, max of how many versions old the policy was.
+        `episodes`: dicts of return, length in decisions, ended, slot, seed. `seconds`: in step, render, infer; wait,
+        when the games stood still before the window; total of these; queue, when the batch lay there; learner_wait,
+        when the caller waited for it. `steps_per_second`: decisions. `lag`: min, mean, max of how many versions old the
+        policy was, and histogram, a dict of records by lag; `lag_in_updates`: the same in calls of `weights_updated`.
         `bottleneck`: sampler, inference or learner, with one line of `advice`. `window`: windows finished before this
         one.
         """

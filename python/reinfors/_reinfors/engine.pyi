@@ -97,24 +97,35 @@ class Engine:
             RuntimeError: The engine is in use: held by a stream, by another thread or by the call that asks `infer`.
         """
 
-    def collect_stream(self, collect_size: int, infer: _Infer, depth: int = 1) -> CollectStream:
+    def collect_stream(
+        self, collect_size: int, infer: _Infer, depth: int = 1, max_lag: int | None = None
+    ) -> CollectStream:
         """Starts making batches in the background; the engine is held until the stream is paused, stopped or dropped.
 
         Args:
             collect_size: Records per batch, rounded up to whole steps of every slot.
             infer: The policy and value function, called from the stream's thread.
             depth: Finished batches that may wait; at least 1.
+            max_lag: Most updates that a record may be old when its batch is taken, or `None` for as many as come. A
+                window begins only where that will hold, if no more versions are marked between two batches than ever
+                before in this stream, and one; or where `next` waits for its batch. Nothing is discarded.
 
         Raises:
             TypeError: `infer` is not callable, or a number is no integer.
-            ValueError: `collect_size` is not from 1 to 2**24, or `depth` is below 1.
+            ValueError: `collect_size` is not from 1 to 2**24, `depth` is below 1, or `max_lag` is below 0.
             RuntimeError: The engine is in use.
         """
 
     def weights_updated(self, version: int | None = None) -> int:
         """Marks a new version of the policy and returns it: one higher, or the given non-negative one.
 
-        A given version may be lower than the last: records of the higher one then have a negative lag.
+        From any thread at any time; records carry it from the next step on, those of all slots alike. A given version
+        may be lower than the last: records of the higher one then have a negative lag.
+
+        Raises:
+            TypeError: `version` is no integer.
+            ValueError: It is negative.
+            RuntimeError: This process is a fork of the one that made the engine.
         """
 
     def snapshot(self) -> bytes:

@@ -26,7 +26,10 @@ class CollectStream(Iterator[PpoBatch]):
 
     def __iter__(self) -> Self: ...
     def pending(self) -> int:
-        """Finished batches that nobody has taken."""
+        """Finished batches that nobody has taken.
+
+        Looking does not ask for one: where `max_lag` keeps the stream from going on, it waits for `next`.
+        """
 
     def pause(self) -> list[PpoBatch]:
         """Ends the stream without loss: finishes the batch in progress and returns all that nobody has taken.

@@ -45,9 +45,9 @@ fn sizes_of_windows_and_queues_are_refused_by_name() {
     let engine = Engine::new(config(HeadKind::Categorical, 1)).unwrap();
     let records = engine.collect(0, &mut network(3)).unwrap_err().to_string();
     assert_eq!(records, "n_records must be from 1 to 16777216, got 0");
-    let size = engine.collect_stream(0, Box::new(network(3)), 1).unwrap_err().to_string();
+    let size = engine.collect_stream(0, Box::new(network(3)), 1, None).unwrap_err().to_string();
     assert_eq!(size, "collect_size must be from 1 to 16777216, got 0");
-    let depth = engine.collect_stream(5, Box::new(network(3)), 0).unwrap_err().to_string();
+    let depth = engine.collect_stream(5, Box::new(network(3)), 0, None).unwrap_err().to_string();
     assert_eq!(depth, "depth must be at least 1, got 0");
     let huge = engine.collect(usize::MAX, &mut network(3)).unwrap_err().to_string();
     assert_eq!(huge, format!("n_records must be from 1 to 16777216, got {}", usize::MAX));

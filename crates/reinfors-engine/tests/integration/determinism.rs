@@ -12,7 +12,8 @@ fn the_same_bytes_on_any_number_of_threads_collected_or_streamed() {
         }
         for depth in [1, 3] {
             let engine = engine(head, 2);
-            let stream = engine.collect_stream(33, Box::new(network(engine.n_params())), depth).unwrap();
+            let stream =
+                engine.collect_stream(33, Box::new(network(engine.n_params())), depth, None).unwrap();
             let streamed: Vec<_> = (0..5).map(|_| contents(&stream.next().unwrap())).collect();
             assert_eq!(streamed, expected, "depth {depth}");
         }

@@ -3,6 +3,7 @@
 mod config;
 mod determinism;
 mod evaluate;
+mod lag;
 mod network;
 mod observations;
 mod orders;

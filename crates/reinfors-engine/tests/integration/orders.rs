@@ -93,7 +93,7 @@ fn whatever_is_called_when_every_batch_is_the_window_it_says_it_is() {
                 Some(stream) => use_stream(stream, call, &mut checker),
                 None if call < 2 => {
                     let (depth, infer) = (1 + rng.integers(3) as usize, unreliable(&mut rng, 60));
-                    Some(engine.collect_stream(33, Box::new(infer), depth).unwrap())
+                    Some(engine.collect_stream(33, Box::new(infer), depth, None).unwrap())
                 }
                 None => {
                     match engine.collect(33, &mut unreliable(&mut rng, 30)) {

@@ -389,7 +389,7 @@ fn the_version_that_acts_is_on_every_record_and_lag_counts_from_it() {
     let mut infer = |obs: &ObservationView, out: &mut Inference| {
         calls += 1;
         if calls == 3 {
-            handle.weights_updated(None);
+            handle.weights_updated(None).unwrap();
         }
         answer(obs, 3, out);
         Ok::<_, InferError>(())
@@ -399,8 +399,8 @@ fn the_version_that_acts_is_on_every_record_and_lag_counts_from_it() {
     assert_eq!(game_steps.policy_version[..15], [0; 15]);
     assert_eq!(game_steps.policy_version[15..], [1; 10]);
     assert_eq!((game_steps.telemetry.lag.min, game_steps.telemetry.lag.max), (0, 1));
-    assert_eq!(engine.weights_updated(Some(1000)), 1000);
-    assert_eq!(engine.weights_updated(None), 1001);
+    assert_eq!(engine.weights_updated(Some(1000)).unwrap(), 1000);
+    assert_eq!(engine.weights_updated(None).unwrap(), 1001);
     assert_eq!(collect(&engine, 1)[0].policy_version, vec![1001; 35]);
 }
 

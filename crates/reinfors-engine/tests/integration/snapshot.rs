@@ -10,7 +10,7 @@ fn continuing_from_a_snapshot_equals_never_having_stopped_on_any_number_of_threa
     for head in HeadKind::ALL {
         let undisturbed = engine(head, 2);
         collect(&undisturbed, 3);
-        undisturbed.weights_updated(Some(7));
+        undisturbed.weights_updated(Some(7)).unwrap();
         let snapshot = undisturbed.snapshot().unwrap();
         let expected = all_contents(&collect(&undisturbed, 3));
         for n_threads in [1, 2, 5] {

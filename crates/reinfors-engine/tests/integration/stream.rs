@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const WATCHDOG: Duration = Duration::from_secs(20);
 
 fn start(engine: &Engine, depth: usize) -> CollectStream {
-    engine.collect_stream(33, Box::new(network(engine.n_params())), depth).unwrap()
+    engine.collect_stream(33, Box::new(network(engine.n_params())), depth, None).unwrap()
 }
 
 fn next(stream: &CollectStream) -> reinfors_engine::PpoBatch {
@@ -50,7 +50,8 @@ impl Infer for Gated {
 /// A stream whose network waits at its first call; the gate opens for good when the sender is dropped.
 fn gated(engine: &Engine, depth: usize) -> (CollectStream, Receiver<usize>, Sender<()>) {
     let ((arrived, arrivals), (open, release)) = (channel(), channel());
-    let stream = engine.collect_stream(33, Box::new(Gated { arrived, release, calls: 0 }), depth).unwrap();
+    let stream =
+        engine.collect_stream(33, Box::new(Gated { arrived, release, calls: 0 }), depth, None).unwrap();
     assert_eq!(arrivals.recv(), Ok(0));
     (stream, arrivals, open)
 }
@@ -134,7 +135,7 @@ fn an_error_comes_once_after_the_batches_before_it_and_frees_the_engine() {
         answer(obs, 3, out);
         Ok(())
     };
-    let stream = engine.collect_stream(33, Box::new(infer), 2).unwrap();
+    let stream = engine.collect_stream(33, Box::new(infer), 2, None).unwrap();
     let mut batches = Vec::new();
     let error = loop {
         match stream.next() {
@@ -162,7 +163,7 @@ fn a_pause_reports_the_error_and_keeps_the_batches_before_it() {
     let infer = move |obs: &ObservationView, out: &mut Inference| {
         if asked.get().is_some() { Err(InferError::new("boom")) } else { infer_ok(obs, out) }
     };
-    let stream = engine.collect_stream(33, Box::new(infer), 2).unwrap();
+    let stream = engine.collect_stream(33, Box::new(infer), 2, None).unwrap();
     wait_until("full", || stream.pending().unwrap() == 2);
     failure.set(()).unwrap();
     let first = next(&stream);
@@ -184,7 +185,7 @@ fn a_dropped_stream_lets_go_of_network_and_engine() {
             let _ = &held;
             network(obs, out)
         };
-        let stream = engine.collect_stream(33, Box::new(infer), 1).unwrap();
+        let stream = engine.collect_stream(33, Box::new(infer), 1, None).unwrap();
         for _ in 0..round % 3 {
             next(&stream);
             taken += 1;
@@ -216,7 +217,7 @@ fn a_held_engine_refuses_every_second_use_and_answers_questions() {
     let engine = engine(HeadKind::Categorical, 2);
     let stream = start(&engine, 1);
     assert_eq!(kind(engine.collect(33, &mut network(3))), EngineErrorKind::Busy);
-    assert_eq!(kind(engine.collect_stream(33, Box::new(network(3)), 1)), EngineErrorKind::Busy);
+    assert_eq!(kind(engine.collect_stream(33, Box::new(network(3)), 1, None)), EngineErrorKind::Busy);
     assert_eq!(kind(engine.snapshot()), EngineErrorKind::Busy);
     assert_eq!(kind(engine.restore(&[])), EngineErrorKind::Busy);
     assert!(!engine.wait_until_free(WATCHDOG).unwrap(), "a stream in use is not waited for");
@@ -262,7 +263,7 @@ fn use_from_inside_infer_is_an_error_at_once() {
             Ok(())
         }
     };
-    itself.set(engine.collect_stream(33, Box::new(infer), 1).unwrap()).ok().unwrap();
+    itself.set(engine.collect_stream(33, Box::new(infer), 1, None).unwrap()).ok().unwrap();
     let stream = itself.get().unwrap();
     next(stream);
     let (kinds, version, _) = reports.recv_timeout(WATCHDOG).unwrap();
@@ -273,7 +274,7 @@ fn use_from_inside_infer_is_an_error_at_once() {
         let engine = engine.clone();
         move |_: &ObservationView, _: &mut Inference| -> Result<(), InferError> {
             assert_eq!(kind(engine.collect(33, &mut network(3))), EngineErrorKind::Busy);
-            assert_eq!(kind(engine.collect_stream(33, Box::new(network(3)), 1)), EngineErrorKind::Busy);
+            assert_eq!(kind(engine.collect_stream(33, Box::new(network(3)), 1, None)), EngineErrorKind::Busy);
             Err(InferError::new("asked enough"))
         }
     };
@@ -298,8 +299,8 @@ fn the_version_may_change_under_way_and_lag_is_measured_when_a_batch_is_taken() 
     let engine = engine(HeadKind::Categorical, 2);
     let stream = start(&engine, 1);
     wait_until("full", || stream.pending().unwrap() == 1);
-    engine.weights_updated(None);
-    engine.weights_updated(None);
+    engine.weights_updated(None).unwrap();
+    engine.weights_updated(None).unwrap();
     let lag = next(&stream).telemetry.lag;
     assert_eq!((lag.min, lag.mean, lag.max), (2, 2.0, 2));
     wait_until("full", || stream.pending().unwrap() == 1);
@@ -311,7 +312,7 @@ fn the_version_may_change_under_way_and_lag_is_measured_when_a_batch_is_taken() 
 fn a_panic_in_a_streams_infer_is_an_error_of_the_stream() {
     let engine = engine(HeadKind::Categorical, 1);
     let infer = |_: &ObservationView, _: &mut Inference| -> Result<(), InferError> { panic!("no answer") };
-    let stream = engine.collect_stream(33, Box::new(infer), 1).unwrap();
+    let stream = engine.collect_stream(33, Box::new(infer), 1, None).unwrap();
     assert_eq!(stream.next().unwrap_err().to_string(), "collecting panicked: no answer");
     assert_eq!(all_contents(&collect(&engine, 1)), expected(1));
 }
