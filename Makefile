@@ -51,6 +51,11 @@ $(VENV)/extension.stamp: Cargo.toml Cargo.lock pyproject.toml $(CRATES) | $(VENV
 	$(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 
+# What only the tests of adapters, examples and guides need: gigabytes.
+$(VENV)/learn.stamp: $(LOCK) pyproject.toml | $(VENV)/tools.stamp
+	$(PIP) install --group learn --constraint $(LOCK)
+	@touch $@
+
 setup: $(VENV)/tools.stamp $(VENV)/extension.stamp ## Create .venv: locked tools, the release extension, commit hooks
 	@if git rev-parse --git-dir >/dev/null 2>&1; then $(BIN)/pre-commit install; fi
 
@@ -84,7 +89,7 @@ test-rust:
 	cargo test $(RUST_TESTED) --locked --quiet
 	cargo test --release --locked --quiet -p reinfors-engine --test integration determinism
 
-test-python: $(VENV)/tools.stamp $(VENV)/extension.stamp
+test-python: $(VENV)/tools.stamp $(VENV)/learn.stamp $(VENV)/extension.stamp
 	$(BIN)/pytest
 
 bench: $(VENV)/tools.stamp $(VENV)/extension.stamp ## reinfors and its peers in one run (ARGS="--quick --install-peers"); leaves out/bench.*
@@ -104,8 +109,8 @@ demo: $(VENV)/demo.stamp $(VENV)/extension.stamp ## Train a small NumPy network 
 	$(BIN)/reinfors demo $(ARGS)
 
 lock: $(VENV)/tools.stamp ## Resolve the versions of requirements.lock anew
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --upgrade --no-annotate --group tools \
-	  --custom-compile-command "make lock" --output-file $(LOCK)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --upgrade --no-annotate \
+	  --group tools --group learn --custom-compile-command "make lock" --output-file $(LOCK)
 
 clean: ## Remove everything that make has made
 	rm -rf $(VENV) target site out .mypy_cache .pytest_cache .ruff_cache .hypothesis python/reinfors/*.so

@@ -3,7 +3,7 @@
 Needs NumPy only. What speaks to another library (`gym`) imports it when it is first used.
 """
 
-from reinfors import adapters, games, gym, learners, policies
+from reinfors import adapters, games, gym, learners, policies, sb3
 from reinfors._reinfors import (
     CollectStream,
     Engine,
@@ -35,4 +35,5 @@ __all__ = [
     "gym",
     "learners",
     "policies",
+    "sb3",
 ]

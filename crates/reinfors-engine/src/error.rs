@@ -67,6 +67,9 @@ pub enum EngineError {
         /// Its index.
         env: usize,
     },
+    /// There is no step in the background to wait for.
+    #[error("no step is under way: send(actions) starts one")]
+    NotSent,
     /// The worker threads could not do it.
     #[error(transparent)]
     Pool(#[from] PoolError),
@@ -92,7 +95,7 @@ impl EngineError {
             }
             Self::Infer(_) => EngineErrorKind::Infer,
             Self::Busy(_) => EngineErrorKind::Busy,
-            Self::Ended(_) | Self::NotReset { .. } | Self::Pool(PoolError::Forked { .. }) => {
+            Self::Ended(_) | Self::NotReset { .. } | Self::NotSent | Self::Pool(PoolError::Forked { .. }) => {
                 EngineErrorKind::State
             }
             Self::Pool(_) | Self::Internal(_) => EngineErrorKind::Internal,

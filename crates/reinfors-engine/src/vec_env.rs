@@ -15,6 +15,10 @@ use reinfors_core::{
 };
 use std::ops::Range;
 
+mod background;
+
+pub use background::{AsyncVecEnv, Stepped};
+
 /// What happens to an environment whose episode is over: the three modes of Gymnasium's vector environments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Autoreset {
@@ -214,11 +218,8 @@ impl VecEnv {
         actions: Actions<'_>,
         observations: &mut [ObservationArray],
     ) -> Result<VecStep, EngineError> {
+        self.check_step(actions)?;
         let spec = self.game.spec();
-        spec.action.check(actions, self.n_envs())?;
-        if let Some(env) = self.rows.iter().position(|row| row.seed.is_none()) {
-            return Err(EngineError::NotReset { env });
-        }
         let flags = spec.default_flags();
         let dimensions = spec.action.dimensions();
         let (autoreset, rows) = (self.autoreset, &self.rows);
@@ -252,6 +253,24 @@ impl VecEnv {
         step.final_infos = columns(self.n_envs(), final_infos);
         step.infos = self.infos(|_| true);
         Ok(step)
+    }
+
+    /// Steps every environment once; the observations are new memory.
+    ///
+    /// # Errors
+    /// Those of [`VecEnv::step`]; no memory for the observations.
+    pub fn step_into_new(&mut self, actions: Actions<'_>) -> Result<Stepped, EngineError> {
+        let mut observations = self.blank_observations()?;
+        self.step(actions, &mut observations).map(|step| (observations, step))
+    }
+
+    /// Refuses actions that no step can be made with, and steps before the first reset.
+    fn check_step(&self, actions: Actions<'_>) -> Result<(), EngineError> {
+        self.game.spec().action.check(actions, self.n_envs())?;
+        match self.rows.iter().position(|row| row.seed.is_none()) {
+            Some(env) => Err(EngineError::NotReset { env }),
+            None => Ok(()),
+        }
     }
 
     /// Draws all observations into `observations`, in parallel.

@@ -6,6 +6,7 @@ mod batch;
 mod engine;
 mod evaluate;
 mod game;
+mod step;
 mod stream;
 mod vec_env;
 

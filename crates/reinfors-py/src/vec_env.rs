@@ -6,7 +6,7 @@ use crate::arguments::{
 };
 use crate::arrays::{ActionBuffer, hand_over, hand_over_observations};
 use crate::game::{PyGame, reset_options};
-use numpy::PyArray1;
+use crate::step::{self, info_dict};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
@@ -16,7 +16,7 @@ use reinfors_core::rng::Seed;
 use reinfors_engine::EngineError;
 use reinfors_engine::config::{MAX_GAMES, fresh_seed};
 use reinfors_engine::observation::ObservationArray;
-use reinfors_engine::vec_env::{Autoreset, InfoColumn, VecEnv, consecutive_seeds};
+use reinfors_engine::vec_env::{AsyncVecEnv, Autoreset, VecEnv, consecutive_seeds};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 const AUTORESET: [(&str, Autoreset); 3] = [
@@ -29,7 +29,7 @@ const AUTORESET: [(&str, Autoreset); 3] = [
 #[pyclass(name = "VecEnv", module = "reinfors._reinfors", frozen)]
 pub(crate) struct PyVecEnv {
     /// Empty once closed.
-    env: Mutex<Option<VecEnv>>,
+    env: Mutex<Option<AsyncVecEnv>>,
     #[pyo3(get)]
     game: Py<PyAny>,
     configured: ConfiguredGame,
@@ -70,7 +70,8 @@ impl PyVecEnv {
             .or_raise()?;
         let n_threads = env.n_threads();
         let game = game.clone().unbind();
-        Ok(Self { env: Mutex::new(Some(env)), game, configured, n_envs, n_threads, seed, autoreset })
+        let env = Mutex::new(Some(AsyncVecEnv::new(env)));
+        Ok(Self { env, game, configured, n_envs, n_threads, seed, autoreset })
     }
 
     /// The seed of construction, given or drawn.
@@ -112,33 +113,20 @@ impl PyVecEnv {
 
     #[pyo3(signature = (actions, /))]
     fn step<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
-        let actions = ActionBuffer::read(actions, &self.configured.spec().action, self.n_envs)?;
-        let (observations, step) = self.run(py, |env| {
-            let mut observations = env.blank_observations()?;
-            env.step(actions.actions(), &mut observations).map(|step| (observations, step))
-        })?;
-        let infos = info_dict(py, step.infos)?;
-        if !step.finals.is_empty() {
-            let numpy = py.import("numpy")?;
-            let finals = numpy.call_method1("full", (self.n_envs, py.None(), "object"))?;
-            let mut present = vec![false; self.n_envs];
-            for (env, observation) in step.finals {
-                present[env] = true;
-                let space = &self.configured.spec().observation;
-                finals.set_item(env, hand_over_observations(py, observation, space, None)?)?;
-            }
-            infos.set_item("final_obs", finals)?;
-            infos.set_item("final_info", info_dict(py, step.final_infos)?)?;
-            infos.set_item("_final_info", PyArray1::from_slice(py, &present))?;
-            infos.set_item("_final_obs", PyArray1::from_vec(py, present))?;
-        }
-        let rewards = PyArray1::from_vec(py, step.rewards).into_any();
-        let terminated = PyArray1::from_vec(py, step.terminated).into_any();
-        let truncated = PyArray1::from_vec(py, step.truncated).into_any();
-        PyTuple::new(
-            py,
-            [self.observations(py, observations)?, rewards, terminated, truncated, infos.into_any()],
-        )
+        let actions = self.actions(actions)?;
+        let stepped = self.run(py, |env| env.step_into_new(actions.actions()))?;
+        step::to_python(py, stepped, &self.configured.spec().observation)
+    }
+
+    #[pyo3(signature = (actions, /))]
+    fn send(&self, py: Python<'_>, actions: &Bound<'_, PyAny>) -> PyResult<()> {
+        let actions = self.actions(actions)?;
+        self.run_any(py, |env| env.send(actions.actions()))
+    }
+
+    fn recv<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let stepped = self.run_any(py, AsyncVecEnv::recv)?;
+        step::to_python(py, stepped, &self.configured.spec().observation)
     }
 
     fn observe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -216,19 +204,28 @@ impl PyVecEnv {
 }
 
 impl PyVecEnv {
-    /// What `f` makes of the environments. The interpreter is let go meanwhile, and the lock before it is
-    /// taken back.
+    /// What `f` makes of the environments, of which no step may be under way.
     fn run<T: Send>(
         &self,
         py: Python<'_>,
         f: impl FnOnce(&mut VecEnv) -> Result<T, EngineError> + Send,
+    ) -> PyResult<T> {
+        self.run_any(py, |env| env.idle().and_then(f))
+    }
+
+    /// What `f` makes of the environments. The interpreter is let go meanwhile, and the lock before it is
+    /// taken back.
+    fn run_any<T: Send>(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&mut AsyncVecEnv) -> Result<T, EngineError> + Send,
     ) -> PyResult<T> {
         let mut guard = self.lock()?;
         let env = guard.as_mut().ok_or_else(|| runtime_error("this VecEnv is closed"))?;
         py.detach(|| f(env)).or_raise()
     }
 
-    fn lock(&self) -> PyResult<MutexGuard<'_, Option<VecEnv>>> {
+    fn lock(&self) -> PyResult<MutexGuard<'_, Option<AsyncVecEnv>>> {
         match self.env.try_lock() {
             Ok(guard) => Ok(guard),
             Err(TryLockError::WouldBlock) => Err(runtime_error("this VecEnv is in use by another thread")),
@@ -241,6 +238,10 @@ impl PyVecEnv {
 
     fn index(&self, i: &Bound<'_, PyAny>) -> PyResult<usize> {
         count("i", i, 0..=self.n_envs as i64 - 1)
+    }
+
+    fn actions(&self, actions: &Bound<'_, PyAny>) -> PyResult<ActionBuffer> {
+        ActionBuffer::read(actions, &self.configured.spec().action, self.n_envs)
     }
 
     fn observations<'py>(
@@ -280,14 +281,4 @@ fn autoreset_mode(given: Option<&Bound<'_, PyAny>>) -> PyResult<(&'static str, A
         .into_iter()
         .find(|(name, _)| *name == mode)
         .ok_or_else(|| wrong_value("autoreset", &allowed(), given))
-}
-
-/// Gymnasium's dictionary of arrays, `_name` marking the environments that report `name`.
-fn info_dict(py: Python<'_>, infos: Vec<InfoColumn>) -> PyResult<Bound<'_, PyDict>> {
-    let dict = PyDict::new(py);
-    for column in infos {
-        dict.set_item(column.name, PyArray1::from_vec(py, column.values))?;
-        dict.set_item(format!("_{}", column.name), PyArray1::from_vec(py, column.present))?;
-    }
-    Ok(dict)
 }

@@ -116,6 +116,30 @@ class VecEnv:
             RuntimeError: An environment was never reset, or this is closed.
         """
 
+    def send(self, actions: ArrayLike, /) -> None:
+        """Starts a step of every environment in the background and returns; `recv` waits for what it did.
+
+        Until then nothing else can be asked of the environments: a second `send`, a `step` or any other call is
+        refused. Only `close` waits for the step and discards it.
+
+        Args:
+            actions: As for `step`; they are copied.
+
+        Raises:
+            TypeError: The actions have the wrong dtype; nothing was started, here as below.
+            ValueError: The actions have the wrong shape, are outside the numbered ones or not finite.
+            RuntimeError: A step is under way, an environment was never reset, or this is closed.
+        """
+
+    def recv(
+        self,
+    ) -> tuple[_ByPart, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """What the step that was sent did, waiting for it: the same as `step` would have returned.
+
+        Raises:
+            RuntimeError: No step was sent, or this is closed.
+        """
+
     def observe(self) -> _ByPart:
         """The current observations, (n_envs, *obs_shape).
 

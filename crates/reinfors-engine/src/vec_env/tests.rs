@@ -85,11 +85,11 @@ fn walk(stride: f64) -> ConfiguredGame {
     ConfiguredGame::new::<Walk>(WalkOptions { stride }).unwrap()
 }
 
-fn vec_env(n_envs: usize, n_threads: usize, autoreset: Autoreset) -> VecEnv {
+pub(super) fn vec_env(n_envs: usize, n_threads: usize, autoreset: Autoreset) -> VecEnv {
     VecEnv::new(&walk(1.0), &[], n_envs, Some(n_threads), Seed::from(7), autoreset).unwrap()
 }
 
-fn reset(env: &mut VecEnv, seeds: &[Option<u64>]) -> Vec<u8> {
+pub(super) fn reset(env: &mut VecEnv, seeds: &[Option<u64>]) -> Vec<u8> {
     let seeds: Vec<Option<Seed>> = seeds.iter().map(|seed| seed.map(Seed::from)).collect();
     let mut observations = env.blank_observations().unwrap();
     env.reset(&seeds, &[true], None, &mut observations).unwrap();
@@ -97,8 +97,7 @@ fn reset(env: &mut VecEnv, seeds: &[Option<u64>]) -> Vec<u8> {
 }
 
 fn step(env: &mut VecEnv, actions: &[i64]) -> (Vec<u8>, VecStep) {
-    let mut observations = env.blank_observations().unwrap();
-    let step = env.step(Actions::Discrete(actions), &mut observations).unwrap();
+    let (observations, step) = env.step_into_new(Actions::Discrete(actions)).unwrap();
     (bytes(&observations).to_vec(), step)
 }
 
