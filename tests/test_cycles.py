@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def batch_of(**options: Any) -> rf.PpoBatch:
+def batch_of(**options: Any) -> rf.Batch:
     game = rf.games.make("CarRacing", max_steps=4, **options)
     engine = rf.Engine(game, None, rf.policies.Ppo(), rf.learners.Ppo(), n_games=1, n_threads=1)
     return engine.collect(3, lambda _: (np.zeros((1, 5)), np.zeros(1)))

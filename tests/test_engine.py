@@ -56,13 +56,13 @@ def infer_of(engine: rf.Engine) -> Any:
     return lambda obs: (params_of(obs, n_params), values_of(obs))
 
 
-def fields(batch: rf.PpoRecords) -> dict[str, np.ndarray]:
+def fields(batch: rf.Records) -> dict[str, np.ndarray]:
     names = ["obs", "actions", "behavior_log_probs", "values", "rewards", "advantages", "returns"]
     names += ["terminated", "truncated", "policy_version", "slot", "step"]
     return {name: getattr(batch, name) for name in names}
 
 
-def content(batch: rf.PpoBatch) -> dict[str, bytes]:
+def content(batch: rf.Batch) -> dict[str, bytes]:
     return {name: field.tobytes() for name, field in {**fields(batch), "last_obs": batch.last_obs}.items()}
 
 

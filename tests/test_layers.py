@@ -55,7 +55,7 @@ GAME_FILES = ("mod.rs", "config.rs", "view.rs")
 
 MOST_LINES = 600
 BINDING_MOST_LINES = 300
-BINDING_MOST_FILES = 12
+BINDING_MOST_FILES = 16
 
 Rule = Callable[[Path], list[str]]
 

@@ -27,7 +27,7 @@ class Linear:
         right = obs @ self.policy
         return np.column_stack([-right, right]) / 2, terms(obs) @ self.value
 
-    def learn(self, batch: rf.PpoRecords, rate: float = 2.0) -> None:
+    def learn(self, batch: rf.Records, rate: float = 2.0) -> None:
         """One step up the policy's gradient, and the least squares of the returns."""
         advantages = (batch.advantages - batch.advantages.mean()) / (batch.advantages.std() + 1e-8)
         surprise = batch.actions - 1 / (1 + np.exp(-(batch.obs @ self.policy)))

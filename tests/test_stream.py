@@ -46,7 +46,7 @@ def engine_of(seed: int = 0) -> rf.Engine:
     )
 
 
-def obs_of(batches: list[rf.PpoBatch]) -> list[bytes]:
+def obs_of(batches: list[rf.Batch]) -> list[bytes]:
     return [batch.obs.tobytes() for batch in batches]
 
 

@@ -5,10 +5,10 @@ Needs NumPy only. What speaks to another library (`gym`) imports it when it is f
 
 from reinfors import adapters, games, gym, learners, policies, sb3
 from reinfors._reinfors import (
+    Batch,
     CollectStream,
     Engine,
-    PpoBatch,
-    PpoRecords,
+    Records,
     VecEnv,
     build_info,
     engine_from_config,
@@ -19,11 +19,11 @@ from reinfors.reward import Reward
 __version__: str = build_info()["version"]
 
 __all__ = [
+    "Batch",
     "CollectStream",
     "Engine",
     "EpisodeStats",
-    "PpoBatch",
-    "PpoRecords",
+    "Records",
     "Reward",
     "VecEnv",
     "__version__",

@@ -46,6 +46,23 @@ def integer(name: str, value: object, low: int = 0, high: int | None = None) -> 
     return converted
 
 
+def shape(name: str, value: object) -> tuple[int, ...] | None:
+    """A tuple of sizes of at least 1, or `None`.
+
+    Raises:
+        TypeError: `value` is neither a list nor a tuple of integers.
+        ValueError: It is empty, or a size is below 1.
+    """
+    if value is None:
+        return None
+    allowed = "a tuple of sizes of at least 1, or None"
+    if not isinstance(value, list | tuple):
+        raise TypeError(f"{name} must be {allowed}, got {shown(value)} ({type(value).__name__})")
+    if not value:
+        raise ValueError(f"{name} must be {allowed}, got {shown(value)}")
+    return tuple(integer(f"{name}[{at}]", size, 1, 2**32 - 1) for at, size in enumerate(value))
+
+
 def choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Refuses what is none of `choices`.
 

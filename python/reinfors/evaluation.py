@@ -102,7 +102,7 @@ def evaluate(
     seeds: int | Iterable[int] = 0,
     *,
     deterministic: bool = True,
-    policy: policies.Ppo | None = None,
+    policy: policies.Policy | None = None,
     reward: Reward | None = None,
     n_games: int | None = None,
     n_threads: int | None = None,
@@ -123,7 +123,7 @@ def evaluate(
             starts the same episode anywhere.
         deterministic: Whether to take the most probable action (the largest logit, the mean, the mode of Beta) instead
             of a sample. Samples come from a stream of the episode's own seed, another one where a seed is repeated.
-        policy: The distribution of the actions; `None` is `policies.Ppo()`, which suits the game.
+        policy: How actions are chosen; `None` is `policies.Ppo()`, which suits the game.
         reward: Weights, or `None` for the game's defaults.
         n_games: Games played at once, at most one per episode; `None` for 64.
         n_threads: Threads that step and draw them; `None` for all cores.

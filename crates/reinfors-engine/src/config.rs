@@ -1,7 +1,8 @@
 //! What an engine is made of: the settings as given, checked, and as plain data with every default filled in.
 
 use crate::EngineError;
-use crate::head::HeadKind;
+use crate::learner::Learner;
+use crate::policy::Policy;
 use reinfors_core::rng::Seed;
 use reinfors_core::{ConfiguredGame, OptionValue, Registry};
 use serde::{Deserialize, Serialize};
@@ -13,56 +14,6 @@ pub const MAX_GAMES: usize = 65_536;
 /// memory.
 pub const MAX_RECORDS: usize = 1 << 24;
 
-/// How actions are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Policy {
-    /// Sampled from the distribution whose parameters `infer` returns, the log-density recorded.
-    Ppo {
-        /// The distribution; `None` is categorical for discrete actions and Gaussian for continuous ones.
-        head: Option<HeadKind>,
-    },
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Self::Ppo { head: None }
-    }
-}
-
-/// What is made of the records.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Learner {
-    /// Advantages by GAE(λ) and the returns they imply.
-    Ppo {
-        /// Discount per step, in `[0, 1]`.
-        gamma: f64,
-        /// Decay λ of the advantage estimator, in `[0, 1]`.
-        lam: f64,
-    },
-}
-
-impl Default for Learner {
-    fn default() -> Self {
-        Self::Ppo { gamma: 0.99, lam: 0.95 }
-    }
-}
-
-impl Learner {
-    pub(crate) fn check(&self) -> Result<(), EngineError> {
-        let Self::Ppo { gamma, lam } = *self;
-        for (name, given) in [("gamma", gamma), ("lam", lam)] {
-            if !(0.0..=1.0).contains(&given) {
-                return Err(EngineError::Setting {
-                    name,
-                    allowed: "from 0 to 1".into(),
-                    given: format!("{given:?}"),
-                });
-            }
-        }
-        Ok(())
-    }
-}
-
 /// What a caller asks for.
 #[derive(Clone)]
 pub struct EngineConfig {
@@ -72,6 +23,8 @@ pub struct EngineConfig {
     pub reward: Vec<(String, f64)>,
     /// How actions are chosen.
     pub policy: Policy,
+    /// Shape of what the policy remembers of each slot's episode; empty for nothing.
+    pub state_shape: Vec<usize>,
     /// What is made of the records.
     pub learner: Learner,
     /// Parallel episode slots, 1 to [`MAX_GAMES`].
@@ -91,6 +44,7 @@ impl EngineConfig {
             game,
             reward: Vec::new(),
             policy: Policy::default(),
+            state_shape: Vec::new(),
             learner: Learner::default(),
             n_games,
             n_threads: None,
@@ -157,8 +111,10 @@ pub struct ResolvedConfig {
     pub options: Vec<(String, OptionValue)>,
     /// Every reward weight.
     pub reward: Vec<(String, f64)>,
-    /// The policy, its head named.
+    /// The policy, its distribution named.
     pub policy: Policy,
+    /// Shape of what it remembers; empty for nothing.
+    pub state_shape: Vec<usize>,
     /// The learner.
     pub learner: Learner,
     /// Parallel episode slots.
@@ -179,6 +135,7 @@ impl ResolvedConfig {
             game: registry.get(&self.game)?.configure(&self.options)?,
             reward: self.reward.clone(),
             policy: self.policy,
+            state_shape: self.state_shape.clone(),
             learner: self.learner,
             n_games: self.n_games,
             n_threads: self.n_threads,
@@ -200,22 +157,22 @@ impl ResolvedConfig {
 
     /// Every setting that a record depends on, by name, in words.
     fn settings(&self) -> Vec<(String, String)> {
-        let Policy::Ppo { head } = self.policy;
-        let Learner::Ppo { gamma, lam } = self.learner;
         let mut settings = vec![("game".to_owned(), self.game.clone())];
         settings
             .extend(self.options.iter().map(|(name, value)| (format!("option {name}"), value.to_string())));
         settings.extend(
             self.reward.iter().map(|(name, weight)| (format!("reward {name}"), format!("{weight:?}"))),
         );
-        let others = [
-            ("head", head.map_or("None", HeadKind::name).to_owned()),
-            ("gamma", format!("{gamma:?}")),
-            ("lam", format!("{lam:?}")),
-            ("n_games", self.n_games.to_string()),
-            ("seed", self.seed.to_string()),
-        ];
-        settings.extend(others.map(|(name, value)| (name.to_owned(), value)));
+        let words = |(name, value): (&str, OptionValue)| (name.to_owned(), value.to_string());
+        settings.push(("policy".to_owned(), self.policy.name().to_owned()));
+        // An engine adopts the ε of a snapshot as it does the version.
+        let policy =
+            self.policy.settings(&self.state_shape).into_iter().filter(|(name, _)| *name != "epsilon");
+        settings.extend(policy.map(words));
+        settings.push(("learner".to_owned(), self.learner.name().to_owned()));
+        settings.extend(self.learner.settings().into_iter().map(words));
+        settings.push(("n_games".to_owned(), self.n_games.to_string()));
+        settings.push(("seed".to_owned(), self.seed.to_string()));
         settings
     }
 }

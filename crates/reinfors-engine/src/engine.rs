@@ -4,14 +4,14 @@
 //! once, never a wait, also from inside `infer`. Configuration and version are beside the seat and can be
 //! read at any time.
 
+use crate::batch::Batch;
 use crate::clock::{Clock, Moment};
-use crate::config::{
-    EngineConfig, Learner, MAX_RECORDS, Policy, ResolvedConfig, check_rows, fresh_seed, thread_count,
-};
+use crate::config::{EngineConfig, MAX_RECORDS, ResolvedConfig, check_rows, fresh_seed, thread_count};
 use crate::head::Head;
-use crate::infer::Infer;
+use crate::infer::{Answer, Infer};
+use crate::learner::Learner;
+use crate::policy::{Policy, check_share, state_size};
 use crate::pool::PoolError;
-use crate::ppo::PpoBatch;
 use crate::rollout::{Outside, Rollout};
 use crate::snapshot::Snapshot;
 use crate::stream::{CollectStream, Paced};
@@ -31,11 +31,12 @@ pub struct Engine {
 
 struct Shared {
     spec: GameSpec,
-    head: Head,
+    answer: Answer,
     learner: Learner,
     n_games: usize,
     n_threads: usize,
-    /// The seed in it is replaced when an engine without a given seed adopts a snapshot.
+    /// The policy's ε in it is replaced while training goes on, and the seed when an engine without a given
+    /// one adopts a snapshot.
     config: Mutex<ResolvedConfig>,
     is_seed_given: bool,
     clock: Clock,
@@ -72,21 +73,24 @@ impl Engine {
     pub fn new(config: EngineConfig) -> Result<Self, EngineError> {
         check_rows("n_games", config.n_games)?;
         let n_threads = thread_count(config.n_threads, config.n_games)?;
-        config.learner.check()?;
+        config.policy.check()?;
+        config.learner.check(&config.policy)?;
+        state_size(&config.state_shape)?;
         let spec = config.game.spec().clone();
-        let Policy::Ppo { head } = config.policy;
-        let head = Head::new(head, &spec.action)?;
+        let head = Head::new(config.policy, &spec.action)?;
+        let policy = head.policy();
+        let answer = head.answer(config.learner.needs().values, &config.state_shape);
         let weights = config.game.weights(&config.reward)?;
         let is_seed_given = config.seed.is_some();
-        let seed = config.seed.map_or_else(fresh_seed, Ok)?;
-        let rollout =
-            Rollout::new(&config.game, &config.reward, head.clone(), &seed, config.n_games, n_threads)?;
+        let seed = config.seed.clone().map_or_else(fresh_seed, Ok)?;
+        let rollout = Rollout::new(&config, head, answer.clone(), &seed, n_threads)?;
         let options = config.game.options().iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
         let resolved = ResolvedConfig {
             game: spec.id.to_owned(),
             options: options.collect(),
             reward: spec.reward.iter().map(|key| key.name.to_owned()).zip(weights).collect(),
-            policy: Policy::Ppo { head: Some(head.kind()) },
+            policy,
+            state_shape: config.state_shape,
             learner: config.learner,
             n_games: config.n_games,
             n_threads: config.n_threads,
@@ -94,7 +98,7 @@ impl Engine {
         };
         let shared = Shared {
             spec,
-            head,
+            answer,
             learner: config.learner,
             n_games: config.n_games,
             n_threads,
@@ -116,7 +120,7 @@ impl Engine {
     /// # Errors
     /// An engine in use, a number of records outside 1 to [`MAX_RECORDS`], what `infer` raised or wrongly
     /// returned, a batch that `float32` cannot hold. The games are then where they were before the call.
-    pub fn collect(&self, n_records: usize, infer: &mut dyn Infer) -> Result<PpoBatch, EngineError> {
+    pub fn collect(&self, n_records: usize, infer: &mut dyn Infer) -> Result<Batch, EngineError> {
         let begin = Instant::now();
         let n_steps = self.window_steps("n_records", n_records)?;
         let mut games = self.take(Holder::Call)?;
@@ -179,16 +183,45 @@ impl Engine {
         self.shared.clock.now()
     }
 
-    /// Columns of `params` that `infer` must return.
+    /// Numbers that `infer` must return to decide one action.
     #[must_use]
     pub fn n_params(&self) -> usize {
-        self.shared.head.n_params()
+        self.shared.answer.decision_shape.iter().product()
     }
 
-    /// The action head.
+    /// What `infer` must return.
     #[must_use]
-    pub fn head(&self) -> &Head {
-        &self.shared.head
+    pub fn answer(&self) -> &Answer {
+        &self.shared.answer
+    }
+
+    /// Share of the actions that an ε-greedy policy draws uniformly; `None` for another policy.
+    #[must_use]
+    pub fn epsilon(&self) -> Option<f64> {
+        match lock(&self.shared.config).policy {
+            Policy::EpsilonGreedy { epsilon } => Some(epsilon),
+            Policy::Ppo { .. } | Policy::Direct => None,
+        }
+    }
+
+    /// Replaces it from the next window on. Callable from any thread at any time.
+    ///
+    /// # Errors
+    /// [`EngineError::Setting`] for another policy, and for what is not from 0 to 1.
+    pub fn set_epsilon(&self, epsilon: f64) -> Result<(), EngineError> {
+        check_share("epsilon", epsilon)?;
+        let policy = &mut lock(&self.shared.config).policy;
+        match policy {
+            Policy::EpsilonGreedy { epsilon: current } => *current = epsilon,
+            Policy::Ppo { .. } | Policy::Direct => {
+                return Err(EngineError::Setting {
+                    name: "epsilon",
+                    allowed: format!("left alone: the policy {} has none", policy.name()),
+                    given: format!("{epsilon:?}"),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// What is known of the game.
@@ -233,9 +266,10 @@ impl Engine {
     pub fn restore(&self, bytes: &[u8]) -> Result<(), EngineError> {
         let mut games = self.take(Holder::Call)?;
         let mut config = self.resolved_config();
-        let Snapshot { seed, version } =
+        let Snapshot { seed, version, policy } =
             snapshot::read(&mut games, &config, self.shared.is_seed_given, bytes)?;
         config.seed = seed;
+        config.policy = policy;
         *lock(&self.shared.config) = config;
         self.shared.clock.set(version);
         Ok(())
@@ -273,11 +307,11 @@ impl Engine {
         n_steps: usize,
         infer: &mut dyn Infer,
         is_cancelled: &dyn Fn() -> bool,
-    ) -> Result<PpoBatch, EngineError> {
+    ) -> Result<Batch, EngineError> {
         let now = || self.now();
-        let window = games.window(n_steps, &mut Outside { infer, now: &now, is_cancelled })?;
-        let Learner::Ppo { gamma, lam } = self.shared.learner;
-        let batch = PpoBatch::new(window, gamma, lam);
+        let epsilon = self.epsilon().unwrap_or(0.0);
+        let window = games.window(n_steps, &mut Outside { infer, now: &now, epsilon, is_cancelled })?;
+        let batch = Batch::new(window, &self.shared.learner, &self.shared.answer.state_shape);
         if batch.is_err() {
             games.take_back()?;
         }

@@ -5,12 +5,13 @@
 //! from a stream of its own seed, so that neither seats nor threads nor the order of the seeds change it.
 
 use crate::EngineError;
+use crate::batch::ActionArray;
 use crate::buffer::ObservationStore;
-use crate::config::{Policy, check_rows, thread_count};
+use crate::config::{check_rows, thread_count};
 use crate::head::Head;
-use crate::infer::{Infer, InferError, Inference};
+use crate::infer::{Answer, Infer, InferError, Inference, Memory};
+use crate::policy::{Policy, state_size};
 use crate::pool::Pool;
-use crate::ppo::ActionArray;
 use crate::shard::shard_ranges;
 use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_core::{Actions, AnyBatch, ConfiguredGame, Outcome};
@@ -34,8 +35,10 @@ pub struct Evaluation {
     pub game: ConfiguredGame,
     /// Reward weights over the game's defaults.
     pub reward: Vec<(String, f64)>,
-    /// The distribution of the actions.
+    /// How actions are chosen.
     pub policy: Policy,
+    /// Shape of what the policy remembers of an episode; empty for nothing.
+    pub state_shape: Vec<usize>,
     /// One episode each: `reset(seed)` starts it.
     pub seeds: Vec<Seed>,
     /// The most probable action instead of a sample.
@@ -96,7 +99,11 @@ struct Table<'a> {
     end_reasons: &'static [&'static str],
     reset_flags: Vec<bool>,
     dimensions: usize,
+    answer: Answer,
     inference: Inference,
+    state_size: usize,
+    /// What the rows of the next question remember.
+    state: Vec<f32>,
     actions: ActionArray,
     controls: Vec<f64>,
 }
@@ -114,6 +121,22 @@ struct Seat {
     episode: usize,
     rng: Pcg64,
     is_new: bool,
+    state: Vec<f32>,
+}
+
+impl Evaluation {
+    /// What `infer` must return; values are nobody's.
+    ///
+    /// # Errors
+    /// A policy that does not fit the game's actions.
+    pub fn answer(&self) -> Result<Answer, EngineError> {
+        Ok(self.head()?.answer(false, &self.state_shape))
+    }
+
+    fn head(&self) -> Result<Head, EngineError> {
+        self.policy.check()?;
+        Head::new(self.policy, &self.game.spec().action)
+    }
 }
 
 impl Shard {
@@ -177,8 +200,8 @@ impl<'a> Table<'a> {
         let n_games = n_games.min(seeds.len());
         let n_threads = thread_count(evaluation.n_threads, n_games)?;
         let spec = game.spec();
-        let Policy::Ppo { head } = evaluation.policy;
-        let head = Head::new(head, &spec.action)?;
+        let head = evaluation.head()?;
+        let state_size = state_size(&evaluation.state_shape)?;
         let mut seen: HashMap<&[u32], u32> = HashMap::new();
         let repetitions = seeds.iter().map(|seed| {
             let repetition = seen.entry(seed.words()).or_default();
@@ -206,7 +229,10 @@ impl<'a> Table<'a> {
             end_reasons: spec.end_reasons,
             reset_flags: spec.default_flags(),
             dimensions: spec.action.dimensions(),
+            answer: evaluation.answer()?,
             inference: Inference::default(),
+            state_size,
+            state: Vec::new(),
             actions: head.empty_actions(n_games),
             controls: Vec::new(),
             seeds,
@@ -228,7 +254,8 @@ impl<'a> Table<'a> {
             }
             let spawn_key = [ACTIONS, self.repetitions[self.next]];
             let rng = Pcg64::from_entropy(self.seeds[self.next].words(), &spawn_key);
-            *seat = Some(Seat { episode: self.next, rng, is_new: true });
+            let state = vec![0.0; self.state_size];
+            *seat = Some(Seat { episode: self.next, rng, is_new: true, state });
             self.next += 1;
         }
     }
@@ -241,6 +268,9 @@ impl<'a> Table<'a> {
         }
         let rows = starts[self.shards.len()];
         let mut observations = self.store.take(rows)?;
+        let seats = || self.shards.iter().flat_map(|shard| shard.seats.iter().flatten());
+        let starts_anew: Vec<bool> = seats().map(|seat| seat.is_new).collect();
+        self.state = seats().flat_map(|seat| &seat.state).copied().collect();
         let (seeds, flags) = (self.seeds, &self.reset_flags);
         for (part, row_bytes) in self.store.row_bytes().enumerate() {
             let bounds: Vec<usize> = starts.iter().map(|start| start * row_bytes).collect();
@@ -253,8 +283,17 @@ impl<'a> Table<'a> {
             })?;
         }
         observations.seal(rows);
-        infer.infer(&observations.view(0..rows), &mut self.inference).map_err(EngineError::Infer)?;
-        self.inference.check(rows, self.head.n_params())
+        let memory = Memory { state: &self.state, starts: &starts_anew };
+        infer.infer(&observations.view(0..rows), memory, &mut self.inference).map_err(EngineError::Infer)?;
+        self.inference.check(rows, &self.answer)?;
+        if self.state_size > 0 {
+            let seats = self.shards.iter_mut().flat_map(|shard| shard.seats.iter_mut().flatten());
+            for (seat, state) in seats.zip(self.inference.state.chunks_exact(self.state_size)) {
+                seat.state.clear();
+                seat.state.extend(state.iter().map(|number| *number as f32));
+            }
+        }
+        Ok(())
     }
 
     /// Chooses an action for every seat; nobody looks at those of empty ones.
@@ -276,7 +315,7 @@ impl<'a> Table<'a> {
                 sampled.map(drop)
             };
             chosen.map_err(|why| {
-                EngineError::Output(format!("infer returned params whose row {row}: {why}"))
+                EngineError::Output(format!("infer returned {} whose row {row}: {why}", self.answer.decision))
             })?;
         }
         Ok(())

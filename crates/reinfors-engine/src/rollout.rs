@@ -7,18 +7,20 @@
 //! observations: the weights may change in between, and a record's value must be of the policy that acted.
 
 use crate::EngineError;
+use crate::batch::ActionArray;
 use crate::buffer::{ObservationStore, ObservationView, ObservationWriter};
 use crate::clock::Moment;
-use crate::config::cores;
+use crate::config::{EngineConfig, cores};
 use crate::head::Head;
-use crate::infer::{Infer, Inference};
+use crate::infer::{Answer, Infer, Inference, Memory};
+use crate::learner::Needs;
 use crate::observation::ObservationArray;
+use crate::policy::state_size;
 use crate::pool::{Pool, panic_message};
-use crate::ppo::ActionArray;
-use crate::shard::{Rules, Shard, owes_final_observation, shard_ranges};
+use crate::shard::{Rules, Shard, shard_ranges};
 use crate::telemetry::{Telemetry, Timing};
+use reinfors_core::Actions;
 use reinfors_core::rng::Seed;
-use reinfors_core::{Actions, ConfiguredGame};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,7 +32,9 @@ pub(crate) struct Window {
     /// `n_steps + 1` groups of rows; the last group opens the next window.
     pub observations: ObservationWriter,
     pub actions: ActionArray,
+    /// Empty for a policy without densities.
     pub log_probs: Vec<f32>,
+    /// Empty where no values are needed, as are `final_values` and `last_values`.
     pub values: Vec<f64>,
     pub rewards: Vec<f64>,
     pub terminated: Vec<bool>,
@@ -43,7 +47,24 @@ pub(crate) struct Window {
     pub slots: Vec<i32>,
     pub steps: Vec<i32>,
     pub last_values: Vec<f64>,
+    /// What was remembered before each step; empty where nothing is.
+    pub states: Vec<f32>,
+    /// What will be remembered at the next step of every slot.
+    pub last_states: Vec<f32>,
+    /// What the episodes stopped with; empty where values stand for it.
+    pub finals: Finals,
     pub telemetry: Telemetry,
+}
+
+/// The final observations of the episodes that stopped in a window.
+#[derive(Default)]
+pub(crate) struct Finals {
+    /// The record that each follows, ascending.
+    pub rows: Vec<usize>,
+    /// What was remembered there.
+    pub states: Vec<f32>,
+    /// Those of each step that had any.
+    pub observations: Vec<ObservationView>,
 }
 
 /// What a window asks of the outside world.
@@ -52,6 +73,8 @@ pub(crate) struct Outside<'a> {
     pub infer: &'a mut dyn Infer,
     /// The policy's version, read once per step, whatever the number of calls that decide it.
     pub now: &'a dyn Fn() -> Moment,
+    /// What an ε-greedy policy does in this window.
+    pub epsilon: f64,
     /// Whether the window is not wanted any more.
     pub is_cancelled: &'a dyn Fn() -> bool,
 }
@@ -67,7 +90,15 @@ pub(crate) struct Rollout {
     opening: Vec<ObservationArray>,
     n_games: usize,
     head: Head,
+    needs: Needs,
+    answer: Answer,
     inference: Inference,
+    /// Numbers that a slot remembers.
+    pub state_size: usize,
+    /// What the rows of the next question remember.
+    state: Vec<f32>,
+    /// Whether they are the first of their episodes.
+    starts: Vec<bool>,
     /// What the games are given at the current step.
     controls: Vec<f64>,
     /// Finished windows.
@@ -76,16 +107,18 @@ pub(crate) struct Rollout {
 }
 
 impl Rollout {
-    /// `n_games` games, each at the start of its first episode.
+    /// The games of `config`, each at the start of its first episode.
     pub fn new(
-        game: &ConfiguredGame,
-        reward: &[(String, f64)],
+        config: &EngineConfig,
         head: Head,
+        answer: Answer,
         seed: &Seed,
-        n_games: usize,
         n_threads: usize,
     ) -> Result<Self, EngineError> {
-        let rules = Arc::new(Rules::of(game.spec()));
+        let EngineConfig { game, reward, n_games, .. } = config;
+        let (n_games, needs) = (*n_games, config.learner.needs());
+        let state_size = state_size(&config.state_shape)?;
+        let rules = Arc::new(Rules::of(game.spec(), needs.all_ends));
         let ranges = shard_ranges(n_games, n_threads);
         let space = &game.spec().observation;
         let store = ObservationStore::new(space);
@@ -93,7 +126,7 @@ impl Rollout {
         let bounds = store.row_bytes().map(|bytes| starts().map(|row| row * bytes).collect()).collect();
         let shards = ranges
             .into_iter()
-            .map(|rows| Shard::new(game, reward, seed, &rules, rows))
+            .map(|rows| Shard::new(game, reward, seed, &rules, rows, state_size))
             .collect::<Result<_, _>>()?;
         let mut rollout = Self {
             pool: Pool::new(n_threads)?,
@@ -103,7 +136,12 @@ impl Rollout {
             opening: ObservationArray::zeros(space, n_games)?,
             n_games,
             head,
+            needs,
+            answer,
             inference: Inference::default(),
+            state_size,
+            state: Vec::with_capacity(n_games * state_size),
+            starts: Vec::with_capacity(n_games),
             controls: Vec::new(),
             windows: 0,
             idle_since: None,
@@ -133,7 +171,9 @@ impl Rollout {
         let mut timing =
             Timing { wait: self.idle_since.map_or(Duration::ZERO, |idle| start - idle), ..Timing::default() };
         self.checkpoint()?;
+        self.head.set_epsilon(outside.epsilon);
         let mut window = Window::new(self.n_games, n_steps, observations, &self.head);
+        reserve(&mut window.states, n_steps * self.n_games * self.state_size)?;
         let filled = catch_unwind(AssertUnwindSafe(|| self.fill(&mut window, outside, &mut timing)))
             .unwrap_or_else(|panic| {
                 Err(EngineError::Internal(format!("collecting panicked: {}", panic_message(&*panic))))
@@ -189,19 +229,47 @@ impl Rollout {
             let now = (outside.now)();
             window.moments.push(now);
             let rows = step * n_games..(step + 1) * n_games;
+            self.recall();
             self.ask(&window.observations.view(rows), outside.infer, timing)?;
             self.act(window, now.version)?;
+            self.remember();
             self.step(window, step, timing)?;
-            self.bootstrap_cut_off(window, outside.infer, timing)?;
+            self.part_from_stopped(window, outside.infer, timing)?;
             window.observations.seal(n_games);
         }
         let opening = window.observations.view(window.n_steps * n_games..(window.n_steps + 1) * n_games);
-        self.ask(&opening, outside.infer, timing)?;
-        window.last_values.extend_from_slice(&self.inference.values);
+        self.recall();
+        window.last_states.extend_from_slice(&self.state);
+        if self.needs.values {
+            // What this answer remembers is dropped: the next window asks about the same observations.
+            self.ask(&opening, outside.infer, timing)?;
+            window.last_values.extend_from_slice(&self.inference.values);
+        }
         for (part, kept) in self.opening.iter_mut().enumerate() {
             kept.bytes_mut().copy_from_slice(opening.bytes(part));
         }
         Ok(())
+    }
+
+    /// Collects what the slots remember, for the next question.
+    fn recall(&mut self) {
+        self.state.clear();
+        self.starts.clear();
+        for slot in self.shards.iter().flat_map(|shard| &shard.slots) {
+            self.state.extend_from_slice(&slot.state);
+            self.starts.push(slot.step == 0);
+        }
+    }
+
+    /// Leaves what the answer remembers with the slots.
+    fn remember(&mut self) {
+        let slots = self.shards.iter_mut().flat_map(|shard| &mut shard.slots);
+        let mut state = self.inference.state.iter();
+        if self.state_size > 0 {
+            for number in slots.flat_map(|slot| &mut slot.state) {
+                *number = state.next().map_or(0.0, |given| *given as f32);
+            }
+        }
     }
 
     /// Calls `infer` and checks its answer.
@@ -212,10 +280,11 @@ impl Rollout {
         timing: &mut Timing,
     ) -> Result<(), EngineError> {
         let start = Instant::now();
-        let answered = infer.infer(obs, &mut self.inference);
+        let memory = Memory { state: &self.state, starts: &self.starts };
+        let answered = infer.infer(obs, memory, &mut self.inference);
         timing.infer += start.elapsed();
         answered.map_err(EngineError::Infer)?;
-        self.inference.check(obs.rows(), self.head.n_params())
+        self.inference.check(obs.rows(), &self.answer)
     }
 
     /// Samples every slot's action and records what is known before the step.
@@ -227,14 +296,17 @@ impl Rollout {
             let sampled =
                 self.head.sample(params, &mut slot.actions, &mut window.actions, &mut self.controls);
             let log_prob = sampled.map_err(|why| {
-                EngineError::Output(format!("infer returned params whose row {row}: {why}"))
+                EngineError::Output(format!("infer returned {} whose row {row}: {why}", self.answer.decision))
             })?;
-            window.log_probs.push(log_prob);
+            window.log_probs.extend(log_prob);
             window.steps.push(i32::try_from(slot.step).unwrap_or(i32::MAX));
             window.slots.push(row as i32);
             window.versions.push(version);
         }
-        window.values.extend_from_slice(&self.inference.values);
+        if self.needs.values {
+            window.values.extend_from_slice(&self.inference.values);
+        }
+        window.states.extend_from_slice(&self.state);
         Ok(())
     }
 
@@ -265,49 +337,62 @@ impl Rollout {
         Ok(())
     }
 
-    /// Asks for the values of the final observations of the episodes that this step cut off, and starts the
-    /// next ones.
-    fn bootstrap_cut_off(
+    /// Draws the final observations of the episodes that stopped at this step, to be valued or kept, and
+    /// starts the next ones.
+    fn part_from_stopped(
         &mut self,
         window: &mut Window,
         infer: &mut dyn Infer,
         timing: &mut Timing,
     ) -> Result<(), EngineError> {
-        let cut_off: usize = self.shards.iter().map(Shard::cut_off).sum();
-        if cut_off == 0 {
+        let first = window.rewards.len() - self.n_games;
+        let rows: Vec<usize> = self
+            .shards
+            .iter()
+            .flat_map(|shard| shard.stopped().map(|row| first + shard.rows.start + row))
+            .collect();
+        if rows.is_empty() {
             return Ok(());
         }
         let start = Instant::now();
-        let mut finals = self.store.take_once(cut_off)?;
+        let mut finals = self.store.take_once(rows.len())?;
         for (part, row_bytes) in self.store.row_bytes().enumerate() {
             let mut bounds = vec![0];
             for shard in &self.shards {
-                bounds.push(bounds[bounds.len() - 1] + shard.cut_off() * row_bytes);
+                bounds.push(bounds[bounds.len() - 1] + shard.stopped().count() * row_bytes);
             }
             let draw_final = |_, shard: &mut Shard, out: &mut [u8]| shard.draw_final(part, out);
-            let out = finals.unfilled(part, cut_off);
+            let out = finals.unfilled(part, rows.len());
             self.pool.for_each_with_output(&mut self.shards, out, &bounds, draw_final)?;
         }
-        finals.seal(cut_off);
+        finals.seal(rows.len());
+        self.state.clear();
+        for shard in &self.shards {
+            shard.stopped().for_each(|row| self.state.extend_from_slice(&shard.slots[row].state));
+        }
+        self.starts.clear();
+        self.starts.resize(rows.len(), false);
         for (part, bounds) in self.bounds.iter().enumerate() {
             let next = window.observations.unfilled(part, self.n_games);
             self.pool.for_each_with_output(&mut self.shards, next, bounds, |_, shard, out| {
                 if part == 0 {
-                    shard.reset_cut_off();
+                    shard.reset_stopped();
                 }
                 shard.draw(part, true, out);
             })?;
         }
         timing.parallel += start.elapsed();
 
-        self.ask(&finals.view(0..cut_off), infer, timing)?;
-        let first = window.final_values.len() - self.n_games;
-        let outcomes = self.shards.iter().flat_map(|shard| &shard.outcomes);
-        let owed = outcomes
-            .zip(&mut window.final_values[first..])
-            .filter(|(outcome, _)| owes_final_observation(outcome));
-        for ((_, final_value), value) in owed.zip(&self.inference.values) {
-            *final_value = *value;
+        let finals = finals.view(0..rows.len());
+        if self.needs.values {
+            self.ask(&finals, infer, timing)?;
+            for (row, value) in rows.into_iter().zip(&self.inference.values) {
+                window.final_values[row] = *value;
+            }
+        } else {
+            window.finals.rows.extend(rows);
+            window.finals.states.extend_from_slice(&self.state);
+            window.finals.observations.push(finals);
         }
         Ok(())
     }
@@ -327,6 +412,7 @@ impl Rollout {
             episodes: episodes.into_iter().map(|(_, episode)| episode).collect(),
             steps_per_second: (moments.len() * self.n_games) as f64 / seconds.total.max(f64::MIN_POSITIVE),
             seconds,
+            epsilon: self.head.epsilon(),
             moments,
             n_games: self.n_games,
             has_idle_cores: self.pool.n_threads() < cores().min(self.n_games),
@@ -354,7 +440,19 @@ impl Window {
             slots: Vec::with_capacity(n_records),
             steps: Vec::with_capacity(n_records),
             last_values: Vec::with_capacity(n_games),
+            states: Vec::new(),
+            last_states: Vec::new(),
+            finals: Finals::default(),
             telemetry: Telemetry::default(),
         }
     }
+}
+
+/// Makes room for so many numbers, or says that there is no memory for them.
+fn reserve(numbers: &mut Vec<f32>, len: usize) -> Result<(), EngineError> {
+    numbers.try_reserve_exact(len).map_err(|_| EngineError::Setting {
+        name: "state_shape",
+        allowed: "so small that the states of a window fit into memory".into(),
+        given: format!("{len} numbers in all"),
+    })
 }

@@ -35,16 +35,24 @@ pub(crate) struct Rules {
     /// Bytes of each part of an observation.
     observation_bytes: Vec<usize>,
     action_dimensions: usize,
+    /// Whether final observations are wanted of episodes that terminated too.
+    all_ends: bool,
 }
 
 impl Rules {
-    pub fn of(spec: &GameSpec) -> Self {
+    pub fn of(spec: &GameSpec, all_ends: bool) -> Self {
         Self {
+            all_ends,
             end_reasons: spec.end_reasons,
             reset_flags: spec.default_flags(),
             observation_bytes: spec.observation.parts.iter().map(ObservationPart::size).collect(),
             action_dimensions: spec.action.dimensions(),
         }
+    }
+
+    /// Whether somebody wants to see what an episode stopped with.
+    fn owes_final_observation(&self, outcome: &Outcome) -> bool {
+        outcome.is_end() && (self.all_ends || outcome.terminated.is_none())
     }
 }
 
@@ -67,7 +75,7 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    /// Worlds for `rows`, not reset yet.
+    /// Worlds for `rows`, not reset yet, whose policy remembers `state_size` numbers.
     ///
     /// # Errors
     /// Reward weights that the game refuses.
@@ -77,8 +85,9 @@ impl Shard {
         seed: &Seed,
         rules: &Arc<Rules>,
         rows: Range<usize>,
+        state_size: usize,
     ) -> Result<Self, EngineError> {
-        let slots: Vec<Slot> = rows.clone().map(|slot| Slot::new(seed, slot as u32)).collect();
+        let slots: Vec<Slot> = rows.clone().map(|slot| Slot::new(seed, slot as u32, state_size)).collect();
         Ok(Self {
             rules: Arc::clone(rules),
             batch: game.batch(reward, rows.len())?,
@@ -143,50 +152,55 @@ impl Shard {
                 seed: slot.episode_seed,
             };
             self.episodes.push((window_step, episode));
-            if !owes_final_observation(&outcome) {
+            if !self.owes_final_observation(row) {
                 self.reset(row);
             }
         }
         self.step_time += start.elapsed();
     }
 
-    /// Rows that were cut off and wait for their final observation to be drawn.
-    pub fn cut_off(&self) -> usize {
-        self.outcomes.iter().filter(|outcome| owes_final_observation(outcome)).count()
+    /// Whether the observation that the row's episode stopped with is still to be drawn.
+    fn owes_final_observation(&self, row: usize) -> bool {
+        self.rules.owes_final_observation(&self.outcomes[row])
     }
 
-    /// Draws a part of the final observations of the rows that were cut off, one behind the other.
+    /// Rows whose episode ended and that wait for their final observation to be drawn.
+    pub fn stopped(&self) -> impl Iterator<Item = usize> {
+        (0..self.slots.len()).filter(|&row| self.owes_final_observation(row))
+    }
+
+    /// Draws a part of the final observations of the rows that stopped, one behind the other.
     pub fn draw_final(&mut self, part: usize, out: &mut [u8]) {
         let start = Instant::now();
-        let rows = (0..self.slots.len()).filter(|&row| owes_final_observation(&self.outcomes[row]));
-        for (row, out) in rows.zip(out.chunks_exact_mut(self.rules.observation_bytes[part])) {
+        let rows: Vec<usize> = self.stopped().collect();
+        for (row, out) in rows.into_iter().zip(out.chunks_exact_mut(self.rules.observation_bytes[part])) {
             self.batch.observe(part, row..row + 1, out);
         }
         self.render_time += start.elapsed();
     }
 
-    /// Starts the next episodes of the rows that were cut off.
-    pub fn reset_cut_off(&mut self) {
+    /// Starts the next episodes of the rows that stopped.
+    pub fn reset_stopped(&mut self) {
         let start = Instant::now();
         for row in 0..self.slots.len() {
-            if owes_final_observation(&self.outcomes[row]) {
+            if self.owes_final_observation(row) {
                 self.reset(row);
             }
         }
         self.step_time += start.elapsed();
     }
 
-    /// Draws a part of the rows that were cut off (`true`) or of the others (`false`) into their places in
-    /// `out`, which holds all rows of the shard.
-    pub fn draw(&mut self, part: usize, cut_off: bool, out: &mut [u8]) {
+    /// Draws a part of the rows that stopped (`true`) or of the others (`false`) into their places in `out`,
+    /// which holds all rows of the shard.
+    pub fn draw(&mut self, part: usize, stopped: bool, out: &mut [u8]) {
         let start = Instant::now();
         let bytes = self.rules.observation_bytes[part];
+        let owes = |outcome: &Outcome| self.rules.owes_final_observation(outcome);
         let mut first = 0;
-        let runs = self.outcomes.chunk_by(|a, b| owes_final_observation(a) == owes_final_observation(b));
-        for run in runs {
+        for run in self.outcomes.chunk_by(|a, b| owes(a) == owes(b)) {
             let rows = first..first + run.len();
             first = rows.end;
-            if owes_final_observation(&run[0]) == cut_off {
+            if owes(&run[0]) == stopped {
                 self.batch.observe(part, rows.clone(), &mut out[rows.start * bytes..rows.end * bytes]);
             }
         }
@@ -197,9 +211,4 @@ impl Shard {
     pub fn draw_all(&mut self, part: usize, out: &mut [u8]) {
         self.batch.observe(part, 0..self.slots.len(), out);
     }
-}
-
-/// Whether the value of the state the episode stopped in is still to be asked for.
-pub(crate) fn owes_final_observation(outcome: &Outcome) -> bool {
-    outcome.truncated && outcome.terminated.is_none()
 }

@@ -24,11 +24,14 @@ pub(crate) struct Slot {
     pub step: u32,
     /// Sum of the rewards of the running episode.
     pub total_reward: f64,
+    /// What the policy remembers of the running episode: zeros at its start.
+    pub state: Vec<f32>,
 }
 
 impl Slot {
-    /// Slot number `slot` of an engine seeded with `seed`, before its first episode.
-    pub fn new(seed: &Seed, slot: u32) -> Self {
+    /// Slot number `slot` of an engine seeded with `seed`, before its first episode, that remembers
+    /// `state_size` numbers.
+    pub fn new(seed: &Seed, slot: u32, state_size: usize) -> Self {
         let stream = |purpose| Pcg64::from_entropy(seed.words(), &[slot, purpose]);
         Self {
             seeds: stream(EPISODE_SEEDS),
@@ -36,6 +39,7 @@ impl Slot {
             episode_seed: 0,
             step: 0,
             total_reward: 0.0,
+            state: vec![0.0; state_size],
         }
     }
 
@@ -44,6 +48,7 @@ impl Slot {
         self.episode_seed = self.seeds.next_u64() >> 1;
         self.step = 0;
         self.total_reward = 0.0;
+        self.state.fill(0.0);
         Seed::from(self.episode_seed)
     }
 }

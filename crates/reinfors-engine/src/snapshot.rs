@@ -3,6 +3,7 @@
 
 use crate::EngineError;
 use crate::config::ResolvedConfig;
+use crate::policy::Policy;
 use crate::rollout::Rollout;
 use crate::slot::Slot;
 use reinfors_core::rng::Seed;
@@ -10,7 +11,7 @@ use reinfors_core::{decode, encode};
 use serde::{Deserialize, Serialize};
 
 /// Raised whenever the contents change shape.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The outer layer, readable by every version.
 #[derive(Serialize, Deserialize)]
@@ -37,6 +38,8 @@ struct SavedSlot {
 pub(crate) struct Snapshot {
     pub seed: Seed,
     pub version: i64,
+    /// The policy as it was then: its ε may be another.
+    pub policy: Policy,
 }
 
 pub(crate) fn write(games: &Rollout, config: ResolvedConfig, version: i64) -> Vec<u8> {
@@ -72,6 +75,10 @@ pub(crate) fn read(
     if slots.len() != config.n_games {
         return refuse(format!("it holds {} slots, this engine has {}", slots.len(), config.n_games));
     }
+    if let Some(slot) = slots.iter().find(|saved| saved.slot.state.len() != games.state_size) {
+        let (given, needed) = (slot.slot.state.len(), games.state_size);
+        return refuse(format!("a slot of it remembers {given} numbers, this engine's remember {needed}"));
+    }
     games.checkpoint()?;
     if let Err(error) = load(games, slots).and_then(|()| games.draw_opening()) {
         games.rollback()?;
@@ -79,7 +86,7 @@ pub(crate) fn read(
         return Err(error);
     }
     games.windows = windows;
-    Ok(Snapshot { seed, version })
+    Ok(Snapshot { seed, version, policy: saved.policy })
 }
 
 fn load(games: &mut Rollout, slots: Vec<SavedSlot>) -> Result<(), EngineError> {

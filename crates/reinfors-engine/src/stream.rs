@@ -12,10 +12,10 @@
 //!    engine free.
 
 use crate::EngineError;
+use crate::batch::Batch;
 use crate::engine::{Engine, Games, deadline_after, lock};
 use crate::infer::Infer;
 use crate::pacing::Pacer;
-use crate::ppo::PpoBatch;
 use crate::telemetry::HandOver;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +34,7 @@ pub struct CollectStream {
 }
 
 /// A batch and how it is handed over, if there was one in time.
-type Taken = Result<Option<(PpoBatch, HandOver)>, EngineError>;
+type Taken = Result<Option<(Batch, HandOver)>, EngineError>;
 
 /// What the stream's thread and its users share.
 pub(crate) struct Paced {
@@ -47,7 +47,7 @@ pub(crate) struct Paced {
 
 struct State {
     /// Finished batches, each with when it was.
-    queue: VecDeque<(Instant, PpoBatch)>,
+    queue: VecDeque<(Instant, Batch)>,
     pacer: Option<Pacer>,
     /// Calls that wait for a batch.
     takers: usize,
@@ -115,7 +115,7 @@ impl CollectStream {
     ///
     /// # Errors
     /// What ended the stream, once, after the batches finished before it; then [`EngineError::Ended`].
-    pub fn next(&self) -> Result<PpoBatch, EngineError> {
+    pub fn next(&self) -> Result<Batch, EngineError> {
         loop {
             if let Some(batch) = self.next_timeout(Duration::MAX)? {
                 return Ok(batch);
@@ -127,7 +127,7 @@ impl CollectStream {
     ///
     /// # Errors
     /// Those of [`CollectStream::next`].
-    pub fn next_timeout(&self, timeout: Duration) -> Result<Option<PpoBatch>, EngineError> {
+    pub fn next_timeout(&self, timeout: Duration) -> Result<Option<Batch>, EngineError> {
         self.check_caller()?;
         let begin = Instant::now();
         let deadline = deadline_after(timeout);
@@ -213,7 +213,7 @@ impl CollectStream {
     /// # Errors
     /// What made the window in progress fail, with the finished batches still there for
     /// [`CollectStream::next`].
-    pub fn pause(&self) -> Result<Vec<PpoBatch>, EngineError> {
+    pub fn pause(&self) -> Result<Vec<Batch>, EngineError> {
         loop {
             if let Some(batches) = self.pause_timeout(Duration::MAX)? {
                 return Ok(batches);
@@ -226,7 +226,7 @@ impl CollectStream {
     ///
     /// # Errors
     /// Those of [`CollectStream::pause`].
-    pub fn pause_timeout(&self, timeout: Duration) -> Result<Option<Vec<PpoBatch>>, EngineError> {
+    pub fn pause_timeout(&self, timeout: Duration) -> Result<Option<Vec<Batch>>, EngineError> {
         self.check_caller()?;
         self.give(Order::Pause);
         if !self.wait_for_end(timeout) {
@@ -236,10 +236,10 @@ impl CollectStream {
         if let Some(error) = state.error.take() {
             return Err(error);
         }
-        let batches: Vec<(Instant, PpoBatch)> = state.queue.drain(..).collect();
+        let batches: Vec<(Instant, Batch)> = state.queue.drain(..).collect();
         drop(state);
         let (now, learner_wait, is_streamed) = (self.engine.now(), Duration::ZERO, true);
-        let hand_over = |(finished, batch): (Instant, PpoBatch)| {
+        let hand_over = |(finished, batch): (Instant, Batch)| {
             batch.handed_over(&HandOver { now, queue: finished.elapsed(), learner_wait, is_streamed })
         };
         Ok(Some(batches.into_iter().map(hand_over).collect()))

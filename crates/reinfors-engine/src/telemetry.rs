@@ -140,6 +140,8 @@ pub struct Telemetry {
     pub lag: Lag,
     /// Age of the policy that acted, in updates.
     pub lag_in_updates: Lag,
+    /// Share of the actions that an ε-greedy policy drew uniformly; `None` for another policy.
+    pub epsilon: Option<f64>,
     /// What to change first.
     pub bottleneck: Bottleneck,
     /// One line: how.

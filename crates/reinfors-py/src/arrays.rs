@@ -1,5 +1,5 @@
 //! Arrays across the border: observations lent to `infer` and in batches without a copy, results handed over,
-//! and what `infer` and the callers of `step` give read in.
+//! and what the callers of `step` give read in.
 //!
 //! Its `unsafe` is one line, where NumPy is lent memory that it did not allocate.
 #![allow(unsafe_code)]
@@ -100,108 +100,10 @@ pub(crate) fn hand_over<'py, T: Element>(
     Ok(PyArray1::from_vec(py, values).reshape(IxDyn(shape))?.into_any())
 }
 
-/// One output of `infer`: its shape, and where that is the needed one its numbers, widened to `f64`, in C
-/// order. Another shape is the engine's to refuse, and may be of any size.
-pub(crate) fn read_output(
-    output: &Bound<'_, PyAny>,
-    name: &str,
-    needed: &[usize],
-    values: &mut Vec<f64>,
-    shape: &mut Vec<usize>,
-) -> PyResult<()> {
-    let array = host_array(output, name)?;
-    shape.clear();
-    shape.extend_from_slice(array.shape());
-    values.clear();
-    if is_masked(array.as_any())? {
-        return Err(refused_output(name, "a masked array: fill it first"));
-    }
-    let has_values = shape == needed;
-    if let Ok(array) = array.cast::<PyArrayDyn<f32>>() {
-        if has_values {
-            values.extend(plain(array)?.readonly().as_slice()?.iter().map(|&value| f64::from(value)));
-        }
-    } else if let Ok(array) = array.cast::<PyArrayDyn<f64>>() {
-        if has_values {
-            values.extend_from_slice(plain(array)?.readonly().as_slice()?);
-        }
-    } else {
-        return Err(refused_output(name, &format!("an array of dtype {}", array.dtype())));
-    }
-    Ok(())
-}
-
-/// Whether this is an array some of whose numbers are not meant.
-fn is_masked(value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let py = value.py();
-    if value.is_exact_instance_of::<PyUntypedArray>() {
-        return Ok(false);
-    }
-    value.is_instance(&py.import("numpy")?.getattr("ma")?.getattr("MaskedArray")?)
-}
-
-fn refused_output(name: &str, given: &str) -> PyErr {
-    PyTypeError::new_err(unaccepted(name, given))
-}
-
-fn unaccepted(name: &str, given: &str) -> String {
-    format!(
-        "infer must return {name} as float32 or float64: a NumPy array, a torch tensor or a CPU object with \
-         __dlpack__ or __array__; got {given}"
-    )
-}
-
-/// A `TypeError` on top of what NumPy or the object itself raised; an interrupt or an exit passes as it is.
-fn caused_by(error: PyErr, py: Python<'_>, message: impl Fn() -> String) -> PyErr {
-    if !error.is_instance_of::<PyException>(py) {
-        return error;
-    }
-    let refused = PyTypeError::new_err(message());
-    refused.set_cause(py, Some(error));
-    refused
-}
-
-/// Any accepted output as a NumPy array of whatever type and layout it has.
-fn host_array<'py>(output: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
-    if let Ok(array) = output.cast::<PyUntypedArray>() {
-        return Ok(array.clone());
-    }
-    let has_dlpack = output.hasattr("__dlpack__")?;
-    if !has_dlpack && !output.hasattr("__array__")? {
-        return Err(refused_output(name, &shown(output)));
-    }
-    let numpy = output.py().import("numpy")?;
-    let convert = || -> PyResult<Bound<'py, PyAny>> {
-        let mut tensor = output.clone();
-        // Torch's own words for what NumPy cannot look at: a tensor in a graph, a tensor on another device.
-        if let Some(flag) = tensor.getattr_opt("requires_grad")?
-            && flag.is_truthy()?
-        {
-            tensor = tensor.call_method0("detach")?;
-        }
-        if let Some(device) = tensor.getattr_opt("device")?
-            && let Some(kind) = device.getattr_opt("type")?
-            && kind.ne("cpu")?
-            && tensor.hasattr("cpu")?
-        {
-            tensor = tensor.call_method0("cpu")?;
-        }
-        if has_dlpack {
-            match numpy.call_method1("from_dlpack", (&tensor,)) {
-                // What NumPy cannot take this way it may take the other.
-                Err(error) if error.is_instance_of::<PyException>(output.py()) => {}
-                taken => return taken,
-            }
-        }
-        numpy.call_method1("asarray", (&tensor,))
-    };
-    let converted =
-        convert().map_err(|error| caused_by(error, output.py(), || unaccepted(name, &shown(output))))?;
-    converted.cast_into::<PyUntypedArray>().map_err(|error| refused_output(name, &shown(&error.into_inner())))
-}
-
 /// The same array, or a copy of it that is contiguous and aligned.
-fn plain<'py, T: Element>(array: &Bound<'py, PyArrayDyn<T>>) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
+pub(crate) fn plain<'py, T: Element>(
+    array: &Bound<'py, PyArrayDyn<T>>,
+) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
     if array.is_c_contiguous() && array.getattr("flags")?.getattr("aligned")?.is_truthy()? {
         return Ok(array.clone());
     }
@@ -210,6 +112,25 @@ fn plain<'py, T: Element>(array: &Bound<'py, PyArrayDyn<T>>) -> PyResult<Bound<'
     copy.cast_into::<PyArrayDyn<T>>().map_err(|error| {
         PyTypeError::new_err(format!("copy() of an array must be one, got {}", shown(&error.into_inner())))
     })
+}
+
+/// Whether this is an array some of whose numbers are not meant.
+pub(crate) fn is_masked(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = value.py();
+    if value.is_exact_instance_of::<PyUntypedArray>() {
+        return Ok(false);
+    }
+    value.is_instance(&py.import("numpy")?.getattr("ma")?.getattr("MaskedArray")?)
+}
+
+/// A `TypeError` on top of what NumPy or the object itself raised; an interrupt or an exit passes as it is.
+pub(crate) fn caused_by(error: PyErr, py: Python<'_>, message: impl Fn() -> String) -> PyErr {
+    if !error.is_instance_of::<PyException>(py) {
+        return error;
+    }
+    let refused = PyTypeError::new_err(message());
+    refused.set_cause(py, Some(error));
+    refused
 }
 
 /// Actions of several environments as the engine takes them.
@@ -273,7 +194,10 @@ impl ActionBuffer {
 }
 
 /// The numbers of an array as another type, C order.
-fn converted<T: Element + Copy>(array: &Bound<'_, PyUntypedArray>, dtype: &str) -> PyResult<Vec<T>> {
+pub(crate) fn converted<T: Element + Copy>(
+    array: &Bound<'_, PyUntypedArray>,
+    dtype: &str,
+) -> PyResult<Vec<T>> {
     let numpy = array.py().import("numpy")?;
     let array = numpy.call_method1("array", (array, dtype))?.call_method1("ravel", ("C",))?;
     let array = array.cast_into::<PyArray1<T>>().map_err(|error| PyTypeError::new_err(error.to_string()))?;

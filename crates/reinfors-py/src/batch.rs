@@ -1,129 +1,153 @@
-//! `PpoBatch`: the records of one window as NumPy arrays, the observations still in the engine's memory.
+//! `Batch`: the records of one window as NumPy arrays, the observations still in the engine's memory, and what
+//! belongs to the window as a whole.
 
-use crate::arguments::{count, text, wrong_value};
+use crate::arguments::{count, optional_count, text, wrong_value};
 use crate::arrays::{hand_over, lend};
+use crate::records::{Fields, Observations, PyMinibatches, PyRecords, each_part};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use reinfors_core::ObservationSpace;
-use reinfors_engine::{ActionArray, Lag, PpoBatch, Telemetry};
+use reinfors_engine::{ActionArray, Batch, Lag, Records, Telemetry};
+use std::sync::Arc;
 
-/// Fields with one row per record.
-const FIELDS: [&str; 12] = [
-    "obs",
-    "actions",
-    "behavior_log_probs",
-    "values",
-    "rewards",
-    "advantages",
-    "returns",
-    "terminated",
-    "truncated",
-    "policy_version",
-    "slot",
-    "step",
-];
-
-/// Records of PPO: the fields that have one row per record.
-#[pyclass(name = "PpoRecords", module = "reinfors._reinfors", subclass, frozen)]
-pub(crate) struct PyPpoRecords {
-    /// In the order of [`FIELDS`].
-    fields: [Py<PyAny>; FIELDS.len()],
-    len: usize,
-}
-
-/// One getter per field, by its place in [`FIELDS`].
-macro_rules! field_getters {
-    ($($place:literal $name:ident,)*) => {
-        #[pymethods]
-        impl PyPpoRecords {
-            $(
-                #[getter]
-                fn $name(&self, py: Python<'_>) -> Py<PyAny> {
-                    self.fields[$place].clone_ref(py)
-                }
-            )*
-
-            fn __len__(&self) -> usize {
-                self.len
-            }
-
-            fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-                self.fields.iter().try_for_each(|field| visit.call(field))
-            }
-        }
-    };
-}
-
-field_getters! {
-    0 obs, 1 actions, 2 behavior_log_probs, 3 values, 4 rewards, 5 advantages, 6 returns, 7 terminated,
-    8 truncated, 9 policy_version, 10 slot, 11 step,
-}
-
-/// What PPO trains on: the records of one window, and what opens the next.
-#[pyclass(name = "PpoBatch", module = "reinfors._reinfors", extends = PyPpoRecords, frozen, get_all)]
-pub(crate) struct PyPpoBatch {
-    last_obs: Py<PyAny>,
-    last_values: Py<PyAny>,
+/// The records of one window, and what belongs to the window as a whole.
+#[pyclass(name = "Batch", module = "reinfors._reinfors", extends = PyRecords, frozen)]
+pub(crate) struct PyBatch {
+    /// What has not one row per record, by name.
+    whole: Fields,
+    #[pyo3(get)]
     telemetry: Py<PyDict>,
+    #[pyo3(get)]
     n_games: usize,
+    #[pyo3(get)]
     n_steps: usize,
 }
 
 /// A native batch as Python's, its observations of this space.
-pub(crate) fn to_python(
-    py: Python<'_>,
-    batch: PpoBatch,
-    space: &ObservationSpace,
-) -> PyResult<Py<PyPpoBatch>> {
-    let len = batch.len();
+pub(crate) fn to_python(py: Python<'_>, batch: Batch, space: &ObservationSpace) -> PyResult<Py<PyBatch>> {
+    let (len, state_shape) = (batch.len(), batch.state_shape);
+    let states = |states: Vec<f32>| {
+        let rows = states.len() / state_shape.iter().product::<usize>().max(1);
+        Ok::<_, PyErr>(hand_over(py, states, &[&[rows], &state_shape[..]].concat())?.unbind())
+    };
+    let floats = |numbers: Vec<f32>| PyArray1::from_vec(py, numbers).into_any().unbind();
     let actions = match batch.actions {
         ActionArray::Discrete(indices) => PyArray1::from_vec(py, indices).into_any(),
         ActionArray::Continuous { dimensions, values } => hand_over(py, values, &[len, dimensions])?,
     };
-    let fields = [
-        lend(py, &batch.obs, space)?,
-        actions,
-        PyArray1::from_vec(py, batch.behavior_log_probs).into_any(),
-        PyArray1::from_vec(py, batch.values).into_any(),
-        PyArray1::from_vec(py, batch.rewards).into_any(),
-        PyArray1::from_vec(py, batch.advantages).into_any(),
-        PyArray1::from_vec(py, batch.returns).into_any(),
-        PyArray1::from_vec(py, batch.terminated).into_any(),
-        PyArray1::from_vec(py, batch.truncated).into_any(),
-        PyArray1::from_vec(py, batch.policy_version).into_any(),
-        PyArray1::from_vec(py, batch.slot).into_any(),
-        PyArray1::from_vec(py, batch.step).into_any(),
-    ];
-    let records = PyPpoRecords { fields: fields.map(Bound::unbind), len };
-    let rest = PyPpoBatch {
-        last_obs: lend(py, &batch.last_obs, space)?.unbind(),
-        last_values: PyArray1::from_vec(py, batch.last_values).into_any().unbind(),
+    let mut fields: Fields =
+        vec![("obs", lend(py, &batch.obs, space)?.unbind()), ("actions", actions.unbind())];
+    let mut whole: Fields = vec![("last_obs", lend(py, &batch.last_obs, space)?.unbind())];
+    let has_state = !state_shape.is_empty();
+    let mut next = None;
+    let learner = match batch.records {
+        Records::Ppo(made) => {
+            fields.push(("behavior_log_probs", floats(made.behavior_log_probs)));
+            fields.push(("values", floats(made.values)));
+            fields.push(("advantages", floats(made.advantages)));
+            fields.push(("returns", floats(made.returns)));
+            whole.push(("last_values", floats(made.last_values)));
+            "Ppo"
+        }
+        Records::Vtrace(made) => {
+            fields.push(("behavior_log_probs", floats(made.behavior_log_probs)));
+            fields.push(("discounts", floats(made.discounts)));
+            let places = PyArray1::from_vec(py, (0..made.final_rows.len() as i64).collect());
+            let seen = Observations { seen: made.final_obs, space: space.clone() };
+            whole.push(("final_obs", seen.at(places.as_any())?.unbind()));
+            whole.push(("final_rows", PyArray1::from_vec(py, made.final_rows).into_any().unbind()));
+            if has_state {
+                whole.push(("final_states", states(made.final_states)?));
+            }
+            "Vtrace"
+        }
+        Records::Transitions(made) => {
+            fields.push(("discounts", floats(made.discounts)));
+            fields.push(("next_obs", PyArray1::from_vec(py, made.next_rows).into_any().unbind()));
+            next = Some(Arc::new(Observations { seen: made.seen, space: space.clone() }));
+            if has_state {
+                fields.push(("next_states", states(made.next_states)?));
+            }
+            "Transitions"
+        }
+    };
+    if has_state {
+        fields.push(("states", states(batch.states)?));
+        whole.push(("last_states", states(batch.last_states)?));
+    }
+    fields.push(("rewards", floats(batch.rewards)));
+    fields.push(("terminated", PyArray1::from_vec(py, batch.terminated).into_any().unbind()));
+    fields.push(("truncated", PyArray1::from_vec(py, batch.truncated).into_any().unbind()));
+    fields.push(("policy_version", PyArray1::from_vec(py, batch.policy_version).into_any().unbind()));
+    fields.push(("slot", PyArray1::from_vec(py, batch.slot).into_any().unbind()));
+    fields.push(("step", PyArray1::from_vec(py, batch.step).into_any().unbind()));
+    let rest = PyBatch {
+        whole,
         telemetry: telemetry(py, &batch.telemetry)?.unbind(),
         n_games: batch.n_games,
         n_steps: batch.n_steps,
     };
-    Py::new(py, PyClassInitializer::from(records).add_subclass(rest))
+    Py::new(py, PyClassInitializer::from(PyRecords { fields, next, learner, len }).add_subclass(rest))
+}
+
+impl PyBatch {
+    fn whole(slf: &Bound<'_, Self>, name: &str) -> PyResult<Py<PyAny>> {
+        let found = slf.get().whole.iter().find(|(known, _)| *known == name);
+        let (_, field) = found.ok_or_else(|| slf.as_super().get().absent(name))?;
+        Ok(field.clone_ref(slf.py()))
+    }
 }
 
 #[pymethods]
-impl PyPpoBatch {
+impl PyBatch {
+    #[getter]
+    fn last_obs(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Self::whole(slf, "last_obs")
+    }
+
+    #[getter]
+    fn last_values(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Self::whole(slf, "last_values")
+    }
+
+    #[getter]
+    fn last_states(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Self::whole(slf, "last_states")
+    }
+
+    #[getter]
+    fn final_rows(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Self::whole(slf, "final_rows")
+    }
+
+    #[getter]
+    fn final_obs(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Self::whole(slf, "final_obs")
+    }
+
+    #[getter]
+    fn final_states(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Self::whole(slf, "final_states")
+    }
+
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.last_obs)?;
+        self.whole.iter().try_for_each(|(_, field)| visit.call(field))?;
         visit.call(&self.telemetry)
     }
 
     #[pyo3(signature = (name, /))]
     fn time_major<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        if !FIELDS.contains(&text("name", name)?.as_str()) {
-            return Err(wrong_value("name", &format!("one of {}", FIELDS.join(", ")), name));
+        let (batch, records) = (slf.get(), slf.as_super().get());
+        let known = records.names();
+        let given = text("name", name)?;
+        if !known.contains(&given.as_str()) {
+            return Err(wrong_value("name", &format!("one of {}", known.join(", ")), name));
         }
-        let batch = slf.get();
-        each_part(&slf.getattr(name.cast()?)?, |array| {
+        each_part(&records.field(slf.py(), &given)?, |array| {
             let shape: Vec<usize> = array.getattr("shape")?.extract()?;
-            let dims: Vec<usize> =
-                [batch.n_steps, batch.n_games].into_iter().chain(shape.into_iter().skip(1)).collect();
+            let dims = [&[batch.n_steps, batch.n_games], &shape[1..]].concat();
             array.call_method1("reshape", (PyTuple::new(slf.py(), dims)?,))
         })
     }
@@ -134,70 +158,49 @@ impl PyPpoBatch {
         size: &Bound<'_, PyAny>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyMinibatches> {
-        let len = slf.len()?;
         let size = count("size", size, 1..=i64::MAX)?;
-        // NumPy knows how to shuffle, what a seed is, and how to refuse what is none.
-        let numpy = slf.py().import("numpy")?;
-        let rng = numpy.getattr("random")?.call_method1("default_rng", (seed,))?;
-        let order = rng.call_method1("permutation", (len,))?;
-        Ok(PyMinibatches { records: slf.clone().into_super().unbind(), order: order.unbind(), size, at: 0 })
+        let order = permutation(slf.py(), slf.len()?, seed)?;
+        Ok(PyMinibatches::new(slf.as_super(), &order, size))
+    }
+
+    #[pyo3(signature = (size, length=None, seed=None))]
+    fn sequences(
+        slf: &Bound<'_, Self>,
+        size: &Bound<'_, PyAny>,
+        length: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyMinibatches> {
+        let (py, Self { n_steps, n_games, .. }) = (slf.py(), slf.get());
+        let size = count("size", size, 1..=i64::MAX)?;
+        let steps = optional_count("length", length, 1..=i64::MAX)?.unwrap_or(*n_steps);
+        if let Some(length) = length.filter(|_| !n_steps.is_multiple_of(steps)) {
+            return Err(wrong_value("length", &format!("a divisor of the {n_steps} steps"), length));
+        }
+        let order: Vec<usize> = permutation(py, n_games * (n_steps / steps), seed)?.extract()?;
+        let first = |sequence: usize| sequence / n_games * steps * n_games + sequence % n_games;
+        let places: Vec<i64> = order
+            .iter()
+            .flat_map(|sequence| (0..steps).map(move |step| (first(*sequence) + step * n_games) as i64))
+            .collect();
+        let places = hand_over(py, places, &[order.len(), steps])?;
+        Ok(PyMinibatches::new(slf.as_super(), &places, size))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        Ok(format!(
-            "PpoBatch({} records: {} steps of {} games)",
-            slf.len()?,
-            slf.get().n_steps,
-            slf.get().n_games
-        ))
+        let Self { n_steps, n_games, .. } = slf.get();
+        let learner = slf.as_super().get().learner;
+        Ok(format!("Batch({} records of {learner}: {n_steps} steps of {n_games} games)", slf.len()?))
     }
 }
 
-/// What `f` makes of a field, or of each part of one that is a dictionary.
-fn each_part<'py>(
-    field: &Bound<'py, PyAny>,
-    f: impl Fn(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
+/// NumPy knows how to shuffle, what a seed is, and how to refuse what is none.
+fn permutation<'py>(
+    py: Python<'py>,
+    len: usize,
+    seed: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let Ok(parts) = field.cast::<PyDict>() else { return f(field) };
-    let made = PyDict::new(field.py());
-    for (name, part) in parts {
-        made.set_item(name, f(&part)?)?;
-    }
-    Ok(made.into_any())
-}
-
-/// Every record once, in random order, some at a time.
-#[pyclass(name = "Minibatches", module = "reinfors._reinfors")]
-pub(crate) struct PyMinibatches {
-    records: Py<PyPpoRecords>,
-    order: Py<PyAny>,
-    size: usize,
-    at: usize,
-}
-
-#[pymethods]
-impl PyMinibatches {
-    fn __iter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<PyPpoRecords>> {
-        let records = self.records.get();
-        if self.at >= records.len {
-            return Ok(None);
-        }
-        let end = self.at.saturating_add(self.size).min(records.len);
-        let rows =
-            self.order.bind(py).get_item(pyo3::types::PySlice::new(py, self.at as isize, end as isize, 1))?;
-        let taken = records.fields.iter().map(|field| {
-            let taken = each_part(field.bind(py), |array| array.get_item(&rows))?;
-            Ok(taken.unbind())
-        });
-        let fields: Vec<Py<PyAny>> = taken.collect::<PyResult<_>>()?;
-        let len = end - self.at;
-        self.at = end;
-        Ok(fields.try_into().ok().map(|fields| PyPpoRecords { fields, len }))
-    }
+    let rng = py.import("numpy")?.getattr("random")?.call_method1("default_rng", (seed,))?;
+    rng.call_method1("permutation", (len,))
 }
 
 fn telemetry<'py>(py: Python<'py>, telemetry: &Telemetry) -> PyResult<Bound<'py, PyDict>> {
@@ -226,6 +229,9 @@ fn telemetry<'py>(py: Python<'py>, telemetry: &Telemetry) -> PyResult<Bound<'py,
     dict.set_item("steps_per_second", telemetry.steps_per_second)?;
     dict.set_item("lag", lag(py, &telemetry.lag)?)?;
     dict.set_item("lag_in_updates", lag(py, &telemetry.lag_in_updates)?)?;
+    if let Some(epsilon) = telemetry.epsilon {
+        dict.set_item("epsilon", epsilon)?;
+    }
     dict.set_item("bottleneck", telemetry.bottleneck.name())?;
     dict.set_item("advice", telemetry.advice)?;
     Ok(dict)

@@ -1,19 +1,17 @@
 //! `Engine` and its configuration: the interpreter is let go for everything but the single pooled call of
 //! `infer`.
 
-use crate::arguments::{
-    OrRaise, count, instance, integer, number, optional_count, options, reward_weights, seed, seed_to_python,
-    text, weights, wrong_type, wrong_value,
-};
-use crate::batch::{PyPpoBatch, to_python};
-use crate::game::{PyGame, obs_shape, option_to_python};
-use crate::stream::{POLL, PyCollectStream, PythonInfer};
-use pyo3::exceptions::PyValueError;
+use crate::arguments::{OrRaise, count, integer, number, optional_count, reward_weights, seed, wrong_type};
+use crate::batch::{PyBatch, to_python};
+use crate::config::{config_from_python, config_to_python};
+use crate::game::{PyGame, obs_shape};
+use crate::infer::PythonInfer;
+use crate::stream::{POLL, PyCollectStream};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict};
 use reinfors_core::ObservationSpace;
 use reinfors_engine::config::{MAX_GAMES, MAX_RECORDS};
-use reinfors_engine::{Engine, EngineConfig, HeadKind, Learner, Policy, ResolvedConfig};
+use reinfors_engine::{Engine, EngineConfig};
 use reinfors_games::registry;
 use std::time::Instant;
 
@@ -38,11 +36,15 @@ impl PyEngine {
         n_threads: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let game = PyGame::from_argument(game)?;
+        let reward = reward_weights(reward)?;
+        let (policy, state_shape) = crate::config::policy(policy)?;
         let config = EngineConfig {
-            game: PyGame::from_argument(game)?,
-            reward: reward_weights(reward)?,
-            policy: self::policy(policy)?,
-            learner: self::learner(learner)?,
+            game,
+            reward,
+            policy,
+            state_shape,
+            learner: crate::config::learner(learner)?,
             n_games: count("n_games", n_games, 1..=MAX_GAMES as i64)?,
             n_threads: optional_count("n_threads", n_threads, 1..=i64::MAX)?,
             seed: seed.map(|seed| self::seed("seed", seed)).transpose()?.flatten(),
@@ -66,6 +68,16 @@ impl PyEngine {
     }
 
     #[getter]
+    fn epsilon(&self) -> Option<f64> {
+        self.engine.epsilon()
+    }
+
+    #[setter]
+    fn set_epsilon(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.engine.set_epsilon(number("epsilon", value)?).or_raise()
+    }
+
+    #[getter]
     fn obs_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         obs_shape(py, self.space())
     }
@@ -80,7 +92,7 @@ impl PyEngine {
         py: Python<'_>,
         n_records: &Bound<'_, PyAny>,
         infer: &Bound<'_, PyAny>,
-    ) -> PyResult<Py<PyPpoBatch>> {
+    ) -> PyResult<Py<PyBatch>> {
         let n_records = count("n_records", n_records, 1..=MAX_RECORDS as i64)?;
         let mut infer = self.infer(infer)?;
         self.wait_until_free(py)?;
@@ -143,7 +155,7 @@ impl PyEngine {
 
 impl PyEngine {
     fn infer(&self, callable: &Bound<'_, PyAny>) -> PyResult<PythonInfer> {
-        PythonInfer::new(callable, self.space(), self.n_params())
+        PythonInfer::new(callable, self.space(), self.engine.answer().clone(), false)
     }
 
     pub(crate) fn space(&self) -> &ObservationSpace {
@@ -170,98 +182,4 @@ impl PyEngine {
 pub(crate) fn engine_from_config(py: Python<'_>, config: &Bound<'_, PyAny>) -> PyResult<PyEngine> {
     let config = config_from_python(config)?.configure(registry()).or_raise()?;
     Ok(PyEngine { engine: py.detach(|| Engine::new(config)).or_raise()? })
-}
-
-/// `reinfors.policies.Ppo`, by its attribute.
-pub(crate) fn policy(value: &Bound<'_, PyAny>) -> PyResult<Policy> {
-    head(&instance("policy", value, ("policies", "Ppo"))?.getattr("distribution")?)
-}
-
-/// The policy of a distribution, or of the one that suits the actions.
-fn head(distribution: &Bound<'_, PyAny>) -> PyResult<Policy> {
-    if distribution.is_none() {
-        return Ok(Policy::Ppo { head: None });
-    }
-    Ok(Policy::Ppo { head: Some(HeadKind::parse(&text("distribution", distribution)?).or_raise()?) })
-}
-
-/// `reinfors.learners.Ppo`, by its attributes.
-fn learner(value: &Bound<'_, PyAny>) -> PyResult<Learner> {
-    let value = instance("learner", value, ("learners", "Ppo"))?;
-    Ok(Learner::Ppo {
-        gamma: number("gamma", &value.getattr("gamma")?)?,
-        lam: number("lam", &value.getattr("lam")?)?,
-    })
-}
-
-/// A configuration as a dictionary that JSON can hold.
-fn config_to_python<'py>(py: Python<'py>, config: &ResolvedConfig) -> PyResult<Bound<'py, PyDict>> {
-    let Policy::Ppo { head } = config.policy;
-    let Learner::Ppo { gamma, lam } = config.learner;
-    let dict = PyDict::new(py);
-    let options = PyDict::new(py);
-    for (name, value) in &config.options {
-        options.set_item(name, option_to_python(py, value)?)?;
-    }
-    dict.set_item("game", &config.game)?;
-    dict.set_item("options", options)?;
-    dict.set_item("reward", config.reward.clone().into_py_dict(py)?)?;
-    dict.set_item("policy", [("distribution", head.map(HeadKind::name))].into_py_dict(py)?)?;
-    dict.set_item("learner", [("gamma", gamma), ("lam", lam)].into_py_dict(py)?)?;
-    dict.set_item("n_games", config.n_games)?;
-    dict.set_item("n_threads", config.n_threads)?;
-    dict.set_item("seed", seed_to_python(py, &config.seed)?)?;
-    Ok(dict)
-}
-
-/// The inverse of [`config_to_python`], as complete as that; whether the values are allowed is the engine's
-/// to say.
-fn config_from_python(config: &Bound<'_, PyAny>) -> PyResult<ResolvedConfig> {
-    const KEYS: [&str; 8] =
-        ["game", "options", "reward", "policy", "learner", "n_games", "n_threads", "seed"];
-    let config = table("config", config, &KEYS)?;
-    let item = |name: &str| config.as_any().get_item(name);
-    let part = |name: &str, keys: &[&str]| table(&format!("config[{name:?}]"), &item(name)?, keys);
-    let game = text("config[\"game\"]", &item("game")?)?;
-    let registration = registry().get(&game).or_raise()?;
-    let option_names: Vec<_> = (registration.options)().iter().map(|option| option.name).collect();
-    let reward_names: Vec<_> = registration.reward.iter().map(|key| key.name).collect();
-    let learner = part("learner", &["gamma", "lam"])?;
-    let (n_threads, seed_given) = (item("n_threads")?, item("seed")?);
-    Ok(ResolvedConfig {
-        game,
-        options: options(&part("options", &option_names)?)?,
-        reward: weights(&part("reward", &reward_names)?)?,
-        policy: head(&part("policy", &["distribution"])?.as_any().get_item("distribution")?)?,
-        learner: Learner::Ppo {
-            gamma: number("gamma", &learner.as_any().get_item("gamma")?)?,
-            lam: number("lam", &learner.as_any().get_item("lam")?)?,
-        },
-        n_games: count("n_games", &item("n_games")?, 1..=MAX_GAMES as i64)?,
-        n_threads: optional_count("n_threads", (!n_threads.is_none()).then_some(&n_threads), 1..=i64::MAX)?,
-        seed: seed("seed", &seed_given)?
-            .ok_or_else(|| wrong_type("seed", "a non-negative integer", &seed_given))?,
-    })
-}
-
-/// A dictionary with exactly these keys.
-fn table<'py>(name: &str, value: &Bound<'py, PyAny>, keys: &[&str]) -> PyResult<Bound<'py, PyDict>> {
-    let table =
-        value.cast::<PyDict>().map_err(|_| wrong_type(name, "a dict as in resolved_config()", value))?;
-    for key in table.keys() {
-        if !keys.contains(&text(&format!("a key of {name}"), &key)?.as_str()) {
-            return Err(wrong_value(
-                &format!("a key of {name}"),
-                &format!("one of {}", keys.join(", ")),
-                &key,
-            ));
-        }
-    }
-    for key in keys {
-        if !table.contains(key)? {
-            let keys = keys.join(", ");
-            return Err(PyValueError::new_err(format!("{name} has no {key:?}; its keys are {keys}")));
-        }
-    }
-    Ok(table.clone())
 }

@@ -1,14 +1,13 @@
 //! Whole episodes of given seeds; `reinfors.evaluation` makes statistics of them.
 
 use crate::arguments::{OrRaise, optional_count, reward_weights, seed, seed_to_python, wrong_type};
-use crate::engine::policy;
 use crate::game::PyGame;
-use crate::stream::PythonInfer;
+use crate::infer::PythonInfer;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use reinfors_engine::InferError;
 use reinfors_engine::config::MAX_GAMES;
 use reinfors_engine::evaluate::{Evaluation, evaluate};
-use reinfors_engine::{Head, InferError};
 
 /// Plays one episode per seed and returns what each came to.
 #[pyfunction]
@@ -30,10 +29,14 @@ pub(crate) fn play_episodes<'py>(
         let name = format!("seeds[{at}]");
         seed(&name, &value)?.ok_or_else(|| wrong_type(&name, "a non-negative integer", &value))
     };
+    let game = PyGame::from_argument(game)?;
+    let reward = reward_weights(reward)?;
+    let (policy, state_shape) = crate::config::policy(policy)?;
     let evaluation = Evaluation {
-        game: PyGame::from_argument(game)?,
-        reward: reward_weights(reward)?,
-        policy: self::policy(policy)?,
+        game,
+        reward,
+        policy,
+        state_shape,
         seeds: seeds.iter().enumerate().map(read).collect::<PyResult<_>>()?,
         deterministic: deterministic
             .extract()
@@ -51,10 +54,8 @@ pub(crate) fn play_episodes<'py>(
         let told = Python::attach(|py| on_end.call1(py, (done, total)).map(drop));
         told.map_err(|raised| InferError::with_payload(raised.to_string(), Box::new(raised)))
     };
-    let spec = evaluation.game.spec();
-    let reinfors_engine::Policy::Ppo { head } = evaluation.policy;
-    let n_params = Head::new(head, &spec.action).or_raise()?.n_params();
-    let mut infer = PythonInfer::new(infer, &spec.observation, n_params)?;
+    let needed = evaluation.answer().or_raise()?;
+    let mut infer = PythonInfer::new(infer, &evaluation.game.spec().observation, needed, true)?;
     let played = py.detach(|| evaluate(&evaluation, &mut infer, &mut on_end)).or_raise()?;
     let episodes = PyList::empty(py);
     for (episode, seed) in played.iter().zip(&evaluation.seeds) {

@@ -3,9 +3,13 @@
 mod arguments;
 mod arrays;
 mod batch;
+mod config;
 mod engine;
 mod evaluate;
 mod game;
+mod infer;
+mod output;
+mod records;
 mod step;
 mod stream;
 mod vec_env;
@@ -52,7 +56,7 @@ fn load_numpy(py: Python<'_>) -> PyResult<()> {
 type Part<'py> = (&'static str, Vec<Bound<'py, PyAny>>);
 
 /// The parts of the module, each with its classes and functions, as the stub has them.
-fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 6]> {
+fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 7]> {
     let py = module.py();
     let function = |function: PyResult<Bound<'py, PyCFunction>>| function.map(Bound::into_any);
     Ok([
@@ -75,13 +79,13 @@ fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 6]> {
         ("evaluate", vec![function(wrap_pyfunction!(evaluate::play_episodes, module))?]),
         ("stream", vec![py.get_type::<stream::PyCollectStream>().into_any()]),
         (
-            "batch",
+            "records",
             vec![
-                py.get_type::<batch::PyPpoRecords>().into_any(),
-                py.get_type::<batch::PyPpoBatch>().into_any(),
-                py.get_type::<batch::PyMinibatches>().into_any(),
+                py.get_type::<records::PyRecords>().into_any(),
+                py.get_type::<records::PyMinibatches>().into_any(),
             ],
         ),
+        ("batch", vec![py.get_type::<batch::PyBatch>().into_any()]),
     ])
 }
 

@@ -1,23 +1,13 @@
-//! `CollectStream`, and the caller's `infer` asked from native threads.
-//!
-//! 1. `infer` may refer to its stream, as a method of the agent that keeps it does. So the stream alone holds
-//!    the one reference, where the garbage collector sees it, and its thread borrows that for each call.
-//! 2. CPython before 3.14 ends a thread that comes back to an interpreter that is gone by unwinding it, which
-//!    Rust answers with an abort. Streams are stopped first when the interpreter exits; a thread that is
-//!    inside `infer` even then is parked for ever. That takes the `unsafe` of this file.
-#![allow(unsafe_code)]
+//! `CollectStream`: batches made in the background, waited for without the interpreter.
 
-use crate::arguments::{OrRaise, runtime_error, wrong_type};
-use crate::arrays::{lend, read_output};
-use crate::batch::{PyPpoBatch, to_python};
+use crate::arguments::OrRaise;
+use crate::batch::{PyBatch, to_python};
 use crate::engine::PyEngine;
-use pyo3::exceptions::{PyStopIteration, PySystemExit};
+use crate::infer::{Callable, PythonInfer};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use pyo3::{PyTraverseError, PyVisit, ffi};
-use reinfors_core::ObservationSpace;
-use reinfors_engine::{CollectStream, EngineError, Infer, InferError, Inference, ObservationView};
-use std::sync::atomic::{AtomicU64, Ordering};
+use pyo3::{PyTraverseError, PyVisit};
+use reinfors_engine::{CollectStream, EngineError};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -28,148 +18,6 @@ const EXIT_WAIT: Duration = Duration::from_secs(3);
 
 /// Streams that may have to be stopped when the interpreter exits, each with what its thread asks.
 static LIVE_STREAMS: Mutex<Vec<(Weak<CollectStream>, Weak<Callable>)>> = Mutex::new(Vec::new());
-
-/// The one reference to a caller's `infer`.
-pub(crate) struct Callable {
-    /// Empty once it was let go. Locked for moments, by holders of the interpreter that run no Python
-    /// meanwhile.
-    object: Mutex<Option<Py<PyAny>>>,
-    /// What `_thread.get_ident()` says where it is asked; 0 before.
-    thread: AtomicU64,
-}
-
-impl Callable {
-    fn borrow<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        let object = self.object.lock().unwrap_or_else(PoisonError::into_inner);
-        object.as_ref().map(|object| object.bind(py).clone())
-    }
-
-    /// Gives the reference up; a call that has borrowed it goes on.
-    fn let_go(&self) {
-        let object = self.object.lock().unwrap_or_else(PoisonError::into_inner).take();
-        drop(object);
-    }
-
-    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        match self.object.try_lock() {
-            Ok(object) => object.as_ref().map_or(Ok(()), |object| visit.call(object)),
-            Err(_) => Ok(()),
-        }
-    }
-
-    fn note_thread(&self, py: Python<'_>) -> PyResult<()> {
-        if self.thread.load(Ordering::Relaxed) == 0 {
-            // Not `threading`: whoever imports that first passes for the main thread.
-            let thread = py.import("_thread")?.call_method0("get_ident")?.extract()?;
-            self.thread.store(thread, Ordering::Relaxed);
-        }
-        Ok(())
-    }
-
-    /// Raises `SystemExit` in the thread's Python code, which only the C interface offers.
-    fn interrupt(&self, py: Python<'_>) -> PyResult<()> {
-        let ctypes = py.import("ctypes")?;
-        let thread = ctypes.call_method1("c_ulong", (self.thread.load(Ordering::Relaxed),))?;
-        let exit = ctypes.call_method1("py_object", (py.get_type::<PySystemExit>(),))?;
-        ctypes.getattr("pythonapi")?.call_method1("PyThreadState_SetAsyncExc", (thread, exit))?;
-        Ok(())
-    }
-}
-
-/// Asks a Python callable; the only place where a native thread takes the interpreter.
-pub(crate) struct PythonInfer {
-    callable: Arc<Callable>,
-    space: ObservationSpace,
-    n_params: usize,
-}
-
-impl Infer for PythonInfer {
-    fn infer(&mut self, obs: &ObservationView, out: &mut Inference) -> Result<(), InferError> {
-        let asked = Python::try_attach(|py| {
-            self.ask(py, obs, out).map_err(|raised| {
-                let raised = not_stop_iteration(py, raised);
-                InferError::with_payload(raised.to_string(), Box::new(raised))
-            })
-        });
-        asked.unwrap_or_else(|| Err(InferError::new("the interpreter is shutting down")))
-    }
-}
-
-impl PythonInfer {
-    /// `n_params` is how many columns of `params` the engine takes.
-    pub(crate) fn new(
-        callable: &Bound<'_, PyAny>,
-        space: &ObservationSpace,
-        n_params: usize,
-    ) -> PyResult<Self> {
-        if !callable.is_callable() {
-            return Err(wrong_type("infer", "callable: infer(obs) -> (params, values)", callable));
-        }
-        let object = Mutex::new(Some(callable.clone().unbind()));
-        let callable = Arc::new(Callable { object, thread: AtomicU64::new(0) });
-        Ok(Self { callable, space: space.clone(), n_params })
-    }
-
-    fn ask(&self, py: Python<'_>, obs: &ObservationView, out: &mut Inference) -> PyResult<()> {
-        py.check_signals()?;
-        self.callable.note_thread(py)?;
-        let callable =
-            self.callable.borrow(py).ok_or_else(|| runtime_error("nobody can take the batch any more"))?;
-        let answer = call(&callable, lend(py, obs, &self.space)?)?;
-        let is_pair = answer.is_instance_of::<PyTuple>() || answer.is_instance_of::<PyList>();
-        if !is_pair || answer.len()? != 2 {
-            return Err(wrong_type("what infer returns", "a pair (params, values)", &answer));
-        }
-        let (rows, n_params) = (obs.rows(), self.n_params);
-        read_output(
-            &answer.get_item(0)?,
-            "params",
-            &[rows, n_params],
-            &mut out.params,
-            &mut out.params_shape,
-        )?;
-        read_output(&answer.get_item(1)?, "values", &[rows], &mut out.values, &mut out.values_shape)
-    }
-}
-
-/// Replaces a `StopIteration` of the caller's code, which would end a loop over batches in silence.
-fn not_stop_iteration(py: Python<'_>, raised: PyErr) -> PyErr {
-    if !raised.is_instance_of::<PyStopIteration>(py) {
-        return raised;
-    }
-    let error = runtime_error("infer raised StopIteration");
-    error.set_cause(py, Some(raised));
-    error
-}
-
-// Declared anew because an unwinding may come through it; `pyo3` declares it as a function that never
-// unwinds.
-unsafe extern "C-unwind" {
-    fn PyObject_CallObject(callable: *mut ffi::PyObject, arguments: *mut ffi::PyObject)
-    -> *mut ffi::PyObject;
-}
-
-/// Keeps its thread for ever where it is when an unwinding reaches it.
-struct ParkedWhenUnwound;
-
-impl Drop for ParkedWhenUnwound {
-    fn drop(&mut self) {
-        loop {
-            std::thread::park();
-        }
-    }
-}
-
-/// Calls what may outlive the interpreter.
-fn call<'py>(callable: &Bound<'py, PyAny>, argument: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let arguments = PyTuple::new(argument.py(), [argument])?;
-    let parked = ParkedWhenUnwound;
-    // SAFETY: both objects are alive, the second is a tuple, and this thread holds the interpreter.
-    let answer = unsafe { PyObject_CallObject(callable.as_ptr(), arguments.as_ptr()) };
-    std::mem::forget(parked);
-    // SAFETY: the answer is a new reference, or null with an exception set.
-    unsafe { Bound::from_owned_ptr_or_err(callable.py(), answer) }
-}
 
 /// Batches made in the background.
 #[pyclass(name = "CollectStream", module = "reinfors._reinfors", frozen, weakref)]
@@ -225,7 +73,7 @@ impl PyCollectStream {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyPpoBatch>> {
+    fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyBatch>> {
         let batch = self.until_done(py, |stream| stream.next_timeout(POLL))?;
         to_python(py, batch, self.engine.get().space())
     }

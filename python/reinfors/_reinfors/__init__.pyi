@@ -2,20 +2,21 @@
 
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from reinfors._reinfors.batch import Minibatches, PpoBatch, PpoRecords
+from reinfors._reinfors.batch import Batch
 from reinfors._reinfors.engine import Engine, engine_from_config
 from reinfors._reinfors.evaluate import play_episodes
 from reinfors._reinfors.game import Game, describe, registered
+from reinfors._reinfors.records import Minibatches, Records
 from reinfors._reinfors.stream import CollectStream
 from reinfors._reinfors.vec_env import VecEnv
 
 __all__ = [
+    "Batch",
     "CollectStream",
     "Engine",
     "Game",
     "Minibatches",
-    "PpoBatch",
-    "PpoRecords",
+    "Records",
     "VecEnv",
     "build_info",
     "describe",

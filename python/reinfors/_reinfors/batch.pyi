@@ -1,72 +1,17 @@
-"""What learners train on: the records of a window, field by field."""
+"""Batches: the records of a window, and what belongs to it as a whole."""
 
-from collections.abc import Iterator
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Self, disjoint_base
 
 from reinfors._reinfors import _ByPart
+from reinfors._reinfors.records import Minibatches, Records
 
-__all__ = ["Minibatches", "PpoBatch", "PpoRecords"]
-
-@disjoint_base
-class PpoRecords:
-    """Records of PPO: row `i` of every field belongs together, `M` rows."""
-
-    @property
-    def obs(self) -> _ByPart:
-        """What the policy saw, (M, *obs_shape). In a batch read-only and never overwritten."""
-
-    @property
-    def actions(self) -> NDArray[np.int64] | NDArray[np.float32]:
-        """The raw sample: `int64` (M,), or `float32` (M, D) before clipping to the bounds."""
-
-    @property
-    def behavior_log_probs(self) -> NDArray[np.float32]:
-        """Log-density of the raw sample under the policy that acted, (M,)."""
-
-    @property
-    def values(self) -> NDArray[np.float32]:
-        """What `infer` expected, (M,)."""
-
-    @property
-    def rewards(self) -> NDArray[np.float32]:
-        """Rewards, (M,)."""
-
-    @property
-    def advantages(self) -> NDArray[np.float32]:
-        """GAE, computed in float64 and not normalised, (M,)."""
-
-    @property
-    def returns(self) -> NDArray[np.float32]:
-        """Advantage plus value, (M,)."""
-
-    @property
-    def terminated(self) -> NDArray[np.bool_]:
-        """Whether the step ended the episode, (M,)."""
-
-    @property
-    def truncated(self) -> NDArray[np.bool_]:
-        """Whether the step was the episode's last allowed one, (M,)."""
-
-    @property
-    def policy_version(self) -> NDArray[np.int64]:
-        """Version of the policy that acted, (M,)."""
-
-    @property
-    def slot(self) -> NDArray[np.int32]:
-        """Which game, (M,)."""
-
-    @property
-    def step(self) -> NDArray[np.int32]:
-        """Which decision of its episode, from 0, (M,)."""
-
-    def __len__(self) -> int: ...
+__all__ = ["Batch"]
 
 @final
-class PpoBatch(PpoRecords):
+class Batch(Records):
     """The records of one window, time-major: row `t * n_games + slot`. Cannot be pickled; its arrays can."""
 
     @property
@@ -83,7 +28,23 @@ class PpoBatch(PpoRecords):
 
     @property
     def last_values(self) -> NDArray[np.float32]:
-        """Their values, (n_games,)."""
+        """Their values, (n_games,). Of `Ppo`."""
+
+    @property
+    def last_states(self) -> NDArray[np.float32]:
+        """What `infer` is given with them, (n_games, *state_shape). Of policies with a state."""
+
+    @property
+    def final_rows(self) -> NDArray[np.int64]:
+        """The records whose episodes were cut off, (K,), ascending. Of `Vtrace`."""
+
+    @property
+    def final_obs(self) -> _ByPart:
+        """What those episodes stopped with, (K, *obs_shape). Of `Vtrace`."""
+
+    @property
+    def final_states(self) -> NDArray[np.float32]:
+        """What `infer` would be given with it, (K, *state_shape). Of `Vtrace`, of policies with a state."""
 
     @property
     def telemetry(self) -> dict[str, Any]:
@@ -93,6 +54,7 @@ class PpoBatch(PpoRecords):
         when the games stood still before the window; total of these; queue, when the batch lay there; learner_wait,
         when the caller waited for it. `steps_per_second`: decisions. `lag`: min, mean, max of how many versions old the
         policy was, and histogram, a dict of records by lag; `lag_in_updates`: the same in calls of `weights_updated`.
+        `epsilon`, of `policies.EpsilonGreedy`.
         `bottleneck`: sampler, inference or learner, with one line of `advice`. `window`: windows finished before this
         one.
         """
@@ -117,9 +79,18 @@ class PpoBatch(PpoRecords):
             ValueError: `size` is below 1.
         """
 
-@final
-class Minibatches(Iterator[PpoRecords]):
-    """Minibatches of a batch, each a copy of its rows."""
+    def sequences(self, size: int, length: int | None = None, seed: int | None = None) -> Minibatches:
+        """Every record once, in sequences of one slot's consecutive steps, for recurrent policies.
 
-    def __next__(self) -> PpoRecords: ...
-    def __iter__(self) -> Self: ...
+        The records of one item have fields of shape (length, size, ...): `states[0]` is what each sequence begins
+        with, and where `step` is 0 an episode begins and the state is zeros.
+
+        Args:
+            size: Sequences at a time, at least 1; the last ones may be fewer.
+            length: Steps of a sequence, a divisor of `n_steps`; `None` for all.
+            seed: Shuffles the sequences: anything `numpy.random.default_rng` takes.
+
+        Raises:
+            TypeError: `size` or `length` is no integer.
+            ValueError: `size` is below 1, or `length` does not divide `n_steps`.
+        """

@@ -7,7 +7,7 @@ from typing_extensions import Self
 
 from reinfors import learners, policies
 from reinfors._reinfors import _ByPart
-from reinfors._reinfors.batch import PpoBatch
+from reinfors._reinfors.batch import Batch
 from reinfors._reinfors.game import Game
 from reinfors._reinfors.stream import CollectStream
 from reinfors.reward import Reward
@@ -23,15 +23,16 @@ class _SupportsArray(Protocol):
     def __array__(self) -> Callable[..., object]: ...
 
 _Output: TypeAlias = _SupportsArray | _SupportsDlpack
-_Infer: TypeAlias = Callable[[_ByPart], tuple[_Output, _Output]]
+_Infer: TypeAlias = Callable[..., _Output | tuple[_Output, ...]]
 
 @final
 class Engine:
     """A sampler over many games: steps them on native threads and asks `infer` for decisions.
 
     `infer(obs)` is called with one read-only array (rows, *obs_shape), or a dict of one per part where there are
-    several, whose number of rows varies, and returns
-    `(params, values)`: `float32` or `float64` of shapes (rows, n_params) and (rows,), as NumPy arrays, torch tensors
+    several, whose number of rows varies. It returns what the policy asks for (`params`, `q_values` or `actions`), then
+    `values` (rows,) if the learner is `learners.Ppo`, then the next state if the policy has a `state_shape`: one array,
+    or a tuple of several. They are `float32` or `float64` (numbered actions: integers) as NumPy arrays, torch tensors
     (detached and brought to the CPU) or CPU objects with `__dlpack__` or `__array__`. What it returns wrongly is a
     `TypeError` or `ValueError` before any game is stepped; what it raises reaches the caller as itself. After either
     the games are where they were before the call, and the engine can be used on.
@@ -50,15 +51,16 @@ class Engine:
 
     Raises:
         TypeError: An argument has the wrong type.
-        ValueError: A value is not allowed, a reward key is not the game's, or the policy does not fit the actions.
+        ValueError: A value is not allowed, a reward key is not the game's, the policy does not fit the actions, or the
+            learner not the policy.
     """
 
     def __new__(
         cls,
         game: Game,
         reward: Reward | None,
-        policy: policies.Ppo,
-        learner: learners.Ppo,
+        policy: policies.Policy,
+        learner: learners.Learner,
         n_games: int,
         n_threads: int | None = None,
         seed: SupportsIndex | None = None,
@@ -73,8 +75,21 @@ class Engine:
 
     @property
     def n_params(self) -> int:
-        """Columns of `params` that `infer` must return."""
+        """Numbers that `infer` must return in a row to decide its action."""
 
+    @property
+    def epsilon(self) -> float | None:
+        """Share of the actions that `policies.EpsilonGreedy` draws uniformly, `None` for another policy.
+
+        What is assigned holds from the next batch on, also while a stream is running.
+
+        Raises:
+            TypeError: Assigned is no number.
+            ValueError: Assigned is not from 0 to 1, or the policy has no such share.
+        """
+
+    @epsilon.setter
+    def epsilon(self, value: float, /) -> None: ...
     @property
     def obs_shape(self) -> _ByPart:
         """Shape of one observation, a tuple; by part, in a dict, where an observation has several."""
@@ -83,7 +98,7 @@ class Engine:
     def policy_version(self) -> int:
         """The policy's version; 0 before the first `weights_updated`."""
 
-    def collect(self, n_records: int, infer: _Infer) -> PpoBatch:
+    def collect(self, n_records: int, infer: _Infer) -> Batch:
         """Makes one batch on this thread.
 
         Args:

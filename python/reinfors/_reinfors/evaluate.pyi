@@ -17,7 +17,7 @@ def play_episodes(
     game: Game,
     infer: _Infer,
     seeds: list[int],
-    policy: policies.Ppo,
+    policy: policies.Policy,
     reward: Reward | None,
     deterministic: bool,
     n_games: int | None,

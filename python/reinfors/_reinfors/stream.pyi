@@ -6,18 +6,18 @@ from typing import final
 
 from typing_extensions import Self
 
-from reinfors._reinfors.batch import PpoBatch
+from reinfors._reinfors.batch import Batch
 
 __all__ = ["CollectStream"]
 
 @final
-class CollectStream(Iterator[PpoBatch]):
+class CollectStream(Iterator[Batch]):
     """Batches made in the background, by `Engine.collect_stream`; iterate over it, or call `next`.
 
     Leaving its `with` block stops it, and so does dropping it, even where `infer` keeps it: the engine is then free.
     """
 
-    def __next__(self) -> PpoBatch:
+    def __next__(self) -> Batch:
         """The next batch, waiting for it.
 
         Raises:
@@ -31,7 +31,7 @@ class CollectStream(Iterator[PpoBatch]):
         Looking does not ask for one: where `max_lag` keeps the stream from going on, it waits for `next`.
         """
 
-    def pause(self) -> list[PpoBatch]:
+    def pause(self) -> list[Batch]:
         """Ends the stream without loss: finishes the batch in progress and returns all that nobody has taken.
 
         The engine is then free and continues exactly behind the last of them.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from reinfors import PpoBatch
+    from reinfors import Batch
 
     Array = NDArray[Any]
 
@@ -162,7 +162,7 @@ class Learner:
         actions: Array = params[:, : self.dimensions] if self.dimensions else (params + noise).argmax(1)
         return actions
 
-    def train(self, batch: PpoBatch) -> None:
+    def train(self, batch: Batch) -> None:
         """Several passes of clipped policy gradient (Schulman et al., 2017); then the new weights act."""
         weights, pictures = self.acting, picture(batch.obs)
         advantages = (batch.advantages - batch.advantages.mean()) / (batch.advantages.std() + 1e-8)

@@ -25,7 +25,7 @@ impl Beta {
         for (low, high) in low.iter().zip(high) {
             if !(low.is_finite() && high.is_finite() && low.next_up() <= high.next_down()) {
                 return Err(EngineError::Setting {
-                    name: "head",
+                    name: "distribution",
                     allowed: format!("\"gaussian\" for a game whose action bounds are {low} and {high}"),
                     given: "\"beta\"".into(),
                 });

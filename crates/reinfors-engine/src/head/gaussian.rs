@@ -77,11 +77,12 @@ impl Gaussian {
 
     /// Appends what the game is given: the sample clipped to the bounds.
     pub fn clip(&self, sample: &[f32], out: &mut Vec<f64>) {
-        let clipped = sample
-            .iter()
-            .zip(&self.low)
-            .zip(&self.high)
-            .map(|((sample, low), high)| sample.max(*low).min(*high));
-        out.extend(clipped.map(f64::from));
+        clip(sample, &self.low, &self.high, out);
     }
+}
+
+/// Appends numbers clipped to bounds.
+pub(super) fn clip(numbers: &[f32], low: &[f32], high: &[f32], out: &mut Vec<f64>) {
+    let clipped = numbers.iter().zip(low).zip(high).map(|((number, low), high)| number.max(*low).min(*high));
+    out.extend(clipped.map(f64::from));
 }

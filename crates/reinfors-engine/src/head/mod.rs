@@ -1,5 +1,5 @@
-//! Action heads: distributions over actions, a closed list. Each samples from a slot's own stream and knows
-//! the log-density of what it sampled.
+//! Action heads: how one row of an answer becomes an action, a closed list. Each samples from a slot's own
+//! stream and knows the log-density of what it sampled, where there is one.
 //!
 //! A sample is rounded to `float32`, as the batch stores it, before its log-density is taken: whoever
 //! recomputes the density from the batch meets the same number. Transcendental functions are `libm`'s,
@@ -7,27 +7,35 @@
 
 mod beta;
 mod categorical;
+mod direct;
+mod epsilon_greedy;
 mod gaussian;
 
 pub use beta::Beta;
 pub use categorical::Categorical;
+pub use direct::Direct;
+pub use epsilon_greedy::EpsilonGreedy;
 pub use gaussian::Gaussian;
 
 use crate::EngineError;
-use crate::ppo::ActionArray;
+use crate::batch::ActionArray;
+use crate::infer::Answer;
+use crate::policy::Policy;
 use reinfors_core::ActionSpace;
 use reinfors_core::rng::Pcg64;
 use serde::{Deserialize, Serialize};
 
-/// The names of the heads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum HeadKind {
-    /// Logits, one per action; discrete actions.
-    Categorical,
-    /// Means, then logarithms of standard deviations; continuous actions.
-    Gaussian,
-    /// Alphas, then betas; continuous actions between finite bounds.
-    Beta,
+reinfors_core::choice! {
+    /// The names of the distributions.
+    #[derive(Serialize, Deserialize)]
+    pub enum HeadKind {
+        /// Logits, one per action; discrete actions.
+        Categorical = "categorical",
+        /// Means, then logarithms of standard deviations; continuous actions.
+        Gaussian = "gaussian",
+        /// Alphas, then betas; continuous actions between finite bounds.
+        Beta = "beta",
+    }
 }
 
 impl HeadKind {
@@ -43,18 +51,6 @@ impl HeadKind {
             Self::Beta => "beta",
         }
     }
-
-    /// The head of this name.
-    ///
-    /// # Errors
-    /// [`EngineError::Setting`] with the names there are.
-    pub fn parse(name: &str) -> Result<Self, EngineError> {
-        Self::ALL.into_iter().find(|head| head.name() == name).ok_or_else(|| EngineError::Setting {
-            name: "head",
-            allowed: format!("one of {}", Self::ALL.map(|head| format!("{:?}", head.name())).join(", ")),
-            given: format!("{name:?}"),
-        })
-    }
 }
 
 /// A head fitted to an action space.
@@ -66,19 +62,39 @@ pub enum Head {
     Gaussian(Gaussian),
     /// See [`Beta`].
     Beta(Beta),
+    /// See [`EpsilonGreedy`].
+    EpsilonGreedy(EpsilonGreedy),
+    /// See [`Direct`].
+    Direct(Direct),
 }
 
 impl Head {
-    /// The head of this kind over `space`; `None` is categorical for discrete actions, Gaussian for
-    /// continuous ones.
+    /// The head of a policy over `space`.
     ///
     /// # Errors
-    /// [`EngineError::Setting`] for a head of the other kind of action, and for Beta over bounds that are not
-    /// finite.
-    pub fn new(kind: Option<HeadKind>, space: &ActionSpace) -> Result<Self, EngineError> {
+    /// [`EngineError::Setting`] for a policy of the other kind of action, and for Beta over bounds that are
+    /// not finite.
+    pub fn new(policy: Policy, space: &ActionSpace) -> Result<Self, EngineError> {
+        match (policy, space) {
+            (Policy::Ppo { head }, _) => Self::distribution(head, space),
+            (Policy::EpsilonGreedy { epsilon }, ActionSpace::Discrete { names }) => {
+                Ok(Self::EpsilonGreedy(EpsilonGreedy::new(names.len(), epsilon)))
+            }
+            (Policy::EpsilonGreedy { .. }, ActionSpace::Continuous { .. }) => Err(EngineError::Setting {
+                name: "policy",
+                allowed: "Ppo or Direct for a game of continuous actions".into(),
+                given: "EpsilonGreedy".into(),
+            }),
+            (Policy::Direct, _) => Ok(Self::Direct(Direct::new(space))),
+        }
+    }
+
+    /// The distribution of this kind; `None` is categorical for discrete actions, Gaussian for continuous
+    /// ones.
+    fn distribution(kind: Option<HeadKind>, space: &ActionSpace) -> Result<Self, EngineError> {
         let refuse = |kind: HeadKind, allowed: &str| {
             Err(EngineError::Setting {
-                name: "head",
+                name: "distribution",
                 allowed: allowed.into(),
                 given: format!("{:?}", kind.name()),
             })
@@ -102,32 +118,66 @@ impl Head {
         }
     }
 
-    /// Which one it is.
+    /// The policy with its distribution named, as it is now.
     #[must_use]
-    pub fn kind(&self) -> HeadKind {
+    pub fn policy(&self) -> Policy {
         match self {
-            Self::Categorical(_) => HeadKind::Categorical,
-            Self::Gaussian(_) => HeadKind::Gaussian,
-            Self::Beta(_) => HeadKind::Beta,
+            Self::Categorical(_) => Policy::Ppo { head: Some(HeadKind::Categorical) },
+            Self::Gaussian(_) => Policy::Ppo { head: Some(HeadKind::Gaussian) },
+            Self::Beta(_) => Policy::Ppo { head: Some(HeadKind::Beta) },
+            Self::EpsilonGreedy(head) => Policy::EpsilonGreedy { epsilon: head.epsilon },
+            Self::Direct(_) => Policy::Direct,
         }
     }
 
-    /// Columns of `params`.
+    /// The share of actions that an ε-greedy head draws uniformly; `None` for another.
+    pub(crate) fn epsilon(&self) -> Option<f64> {
+        if let Self::EpsilonGreedy(head) = self { Some(head.epsilon) } else { None }
+    }
+
+    /// Replaces it.
+    pub(crate) fn set_epsilon(&mut self, epsilon: f64) {
+        if let Self::EpsilonGreedy(head) = self {
+            head.epsilon = epsilon;
+        }
+    }
+
+    /// Numbers that decide one action.
     #[must_use]
     pub fn n_params(&self) -> usize {
         match self {
             Self::Categorical(head) => head.n_params(),
             Self::Gaussian(head) => head.n_params(),
             Self::Beta(head) => head.n_params(),
+            Self::EpsilonGreedy(head) => head.n_params(),
+            Self::Direct(head) => head.n_params(),
         }
+    }
+
+    /// What is needed of an answer, with values or without, and with a state of this shape.
+    #[must_use]
+    pub fn answer(&self, has_values: bool, state_shape: &[usize]) -> Answer {
+        let (decision, decision_shape, is_integer) = match self {
+            Self::Categorical(_) | Self::Gaussian(_) | Self::Beta(_) => {
+                ("params", vec![self.n_params()], false)
+            }
+            Self::EpsilonGreedy(_) => ("q_values", vec![self.n_params()], false),
+            Self::Direct(head) if head.is_discrete() => ("actions", vec![], true),
+            Self::Direct(_) => ("actions", vec![self.n_params()], false),
+        };
+        Answer { decision, decision_shape, is_integer, has_values, state_shape: state_shape.to_vec() }
     }
 
     /// An empty array of the actions it samples, with room for `rows`.
     pub(crate) fn empty_actions(&self, rows: usize) -> ActionArray {
-        match self {
-            Self::Categorical(_) => ActionArray::Discrete(Vec::with_capacity(rows)),
-            Self::Gaussian(_) | Self::Beta(_) => {
-                let dimensions = self.n_params() / 2;
+        let dimensions = match self {
+            Self::Categorical(_) | Self::EpsilonGreedy(_) => None,
+            Self::Gaussian(_) | Self::Beta(_) => Some(self.n_params() / 2),
+            Self::Direct(head) => (!head.is_discrete()).then(|| head.n_params()),
+        };
+        match dimensions {
+            None => ActionArray::Discrete(Vec::with_capacity(rows)),
+            Some(dimensions) => {
                 ActionArray::Continuous { dimensions, values: Vec::with_capacity(rows * dimensions) }
             }
         }
@@ -135,7 +185,7 @@ impl Head {
 
     /// Samples the action of one row from `params`, which are finite, appends it to `actions` and what the
     /// game is to be given (clipped to the bounds) to `controls`, and returns the log-density of the raw
-    /// sample.
+    /// sample, unless the head is none of a density.
     ///
     /// # Errors
     /// What is wrong with the parameters, in words.
@@ -145,7 +195,7 @@ impl Head {
         rng: &mut Pcg64,
         actions: &mut ActionArray,
         controls: &mut Vec<f64>,
-    ) -> Result<f32, String> {
+    ) -> Result<Option<f32>, String> {
         let log_prob = match (self, actions) {
             (Self::Categorical(head), ActionArray::Discrete(indices)) => {
                 let action = head.sample(params, rng);
@@ -164,11 +214,20 @@ impl Head {
                 controls.extend(values[start..].iter().copied().map(f64::from));
                 head.log_prob(params, &values[start..])
             }
+            (Self::EpsilonGreedy(head), ActionArray::Discrete(indices)) => {
+                let action = head.sample(params, rng);
+                indices.push(action as i64);
+                head.log_prob(params, action)
+            }
+            (Self::Direct(head), actions) => {
+                head.take(params, actions, controls)?;
+                return Ok(None);
+            }
             _ => unreachable!("the array was made by `empty_actions` of this head"),
         };
         let rounded = log_prob as f32;
         if rounded.is_finite() {
-            Ok(rounded)
+            Ok(Some(rounded))
         } else {
             Err(format!("params {params:?} give the sampled action a log-density of {log_prob:?}"))
         }
@@ -199,6 +258,10 @@ impl Head {
                 head.mode(params, values)?;
                 controls.extend(values[start..].iter().copied().map(f64::from));
             }
+            (Self::EpsilonGreedy(head), ActionArray::Discrete(indices)) => {
+                indices.push(head.mode(params) as i64);
+            }
+            (Self::Direct(head), actions) => head.take(params, actions, controls)?,
             _ => unreachable!("the array was made by `empty_actions` of this head"),
         }
         Ok(())

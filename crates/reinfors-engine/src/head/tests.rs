@@ -129,7 +129,7 @@ fn a_beta_head_needs_finite_bounds() {
     let error = Beta::new(&[f32::NEG_INFINITY], &[1.0]).unwrap_err().to_string();
     assert_eq!(
         error,
-        "head must be \"gaussian\" for a game whose action bounds are -inf and 1, got \"beta\""
+        "distribution must be \"gaussian\" for a game whose action bounds are -inf and 1, got \"beta\""
     );
 }
 
@@ -171,4 +171,24 @@ fn the_mode_of_a_beta_density_without_a_top_is_the_end_it_grows_to() {
     assert_eq!((mode(0.5, 0.5), mode(1.0, 1.0), mode(9.0, 9.0)), (0.5, 0.5, 0.5));
     assert!((mode(f64::MAX, f64::MAX / 3.0) - 0.75).abs() < 1e-6);
     assert!(head.mode(&[0.0, 1.0], &mut Vec::new()).unwrap_err().contains("positive"));
+}
+
+#[test]
+fn greedy_choices_are_the_first_of_the_best_and_the_others_have_their_share() {
+    let values = [0.5, 2.0, 2.0, -1.0];
+    let mut rng = rng();
+    let greedy = EpsilonGreedy::new(4, 0.0);
+    assert!((0..1000).all(|_| greedy.sample(&values, &mut rng) == 1));
+    assert_eq!(greedy.log_prob(&values, 1), 0.0);
+    for epsilon in [0.3, 1.0] {
+        let head = EpsilonGreedy::new(4, epsilon);
+        let mut counts = [0.0; 4];
+        for _ in 0..200_000 {
+            counts[head.sample(&values, &mut rng)] += 1.0 / 200_000.0;
+        }
+        for (action, count) in counts.iter().enumerate() {
+            assert_close(*count, head.log_prob(&values, action).exp(), 0.004);
+        }
+        assert_close(counts[0], epsilon / 4.0, 0.004);
+    }
 }

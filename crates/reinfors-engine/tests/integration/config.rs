@@ -30,14 +30,16 @@ fn settings_outside_what_is_allowed_are_refused_by_name() {
     let reward = refused(EngineConfig { reward: vec![("speed".into(), 1.0)], ..base() });
     assert_eq!(reward, "unknown reward key \"speed\"; the keys of Drift are position");
     let head = |head| EngineConfig { policy: Policy::Ppo { head: Some(head) }, ..base() };
-    let message = "head must be \"categorical\" for a game of discrete actions, got \"gaussian\"";
+    let message = "distribution must be \"categorical\" for a game of discrete actions, got \"gaussian\"";
     assert_eq!(refused(head(HeadKind::Gaussian)), message);
     let continuous = EngineConfig { game: drift(&[("continuous", OptionValue::Bool(true))]), ..base() };
     let message =
-        "head must be \"gaussian\" or \"beta\" for a game of continuous actions, got \"categorical\"";
+        "distribution must be \"gaussian\" or \"beta\" for a game of continuous actions, got \"categorical\"";
     assert_eq!(refused(continuous), message);
-    let unknown = HeadKind::parse("normal").unwrap_err().to_string();
-    assert_eq!(unknown, "head must be one of \"categorical\", \"gaussian\", \"beta\", got \"normal\"");
+    let unknown = [("distribution".to_owned(), OptionValue::Text("normal".into()))];
+    let message =
+        "option distribution must be \"categorical\" or \"gaussian\" or \"beta\", or None, got \"normal\"";
+    assert_eq!(Policy::parse("Ppo", &unknown).unwrap_err().to_string(), message);
 }
 
 #[test]

@@ -18,6 +18,7 @@ fn evaluation(head: HeadKind, seeds: &[u64]) -> Evaluation {
         game: game(head),
         reward: Vec::new(),
         policy: Policy::Ppo { head: Some(head) },
+        state_shape: Vec::new(),
         seeds: seeds.iter().map(|seed| Seed::from(*seed)).collect(),
         deterministic: true,
         n_games: Some(4),

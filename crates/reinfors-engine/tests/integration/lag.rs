@@ -3,7 +3,7 @@
 //! stream to get ahead as far as it may.
 
 use crate::network::{all_contents, collect, engine, network};
-use reinfors_engine::{CollectStream, Engine, HeadKind, PpoBatch};
+use reinfors_engine::{Batch, CollectStream, Engine, HeadKind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ fn start(engine: &Engine, depth: usize, max_lag: Option<u64>) -> CollectStream {
     engine.collect_stream(33, Box::new(network(engine.n_params())), depth, max_lag).unwrap()
 }
 
-fn next(stream: &CollectStream) -> PpoBatch {
+fn next(stream: &CollectStream) -> Batch {
     stream.next_timeout(WATCHDOG).unwrap().expect("a batch in time")
 }
 
@@ -82,7 +82,7 @@ fn a_slow_learner_gets_no_record_that_is_older_than_the_bound() {
             }
             assert_eq!(oldest, max_lag.min(depth as u64), "the bound is used");
             let undisturbed = collect(&self::engine(HeadKind::Categorical, 1), 8);
-            let obs = |batches: &[PpoBatch]| -> Vec<Vec<u8>> {
+            let obs = |batches: &[Batch]| -> Vec<Vec<u8>> {
                 batches.iter().map(|batch| batch.obs.bytes(0).to_vec()).collect()
             };
             assert_eq!(obs(&batches), obs(&undisturbed), "it waits, and discards nothing");
@@ -130,7 +130,7 @@ fn a_learner_that_never_marks_a_version_waits_for_nothing_but_its_batch() {
     for max_lag in [0, 1, 3] {
         let engine = engine(HeadKind::Categorical, 2);
         let stream = start(&engine, 2, Some(max_lag));
-        let batches: Vec<PpoBatch> = (0..6).map(|_| next(&stream)).collect();
+        let batches: Vec<Batch> = (0..6).map(|_| next(&stream)).collect();
         let undisturbed = collect(&self::engine(HeadKind::Categorical, 1), 6);
         assert_eq!(all_contents(&batches), all_contents(&undisturbed));
     }

@@ -1,5 +1,6 @@
 //! Behaviour of the engine over a small deterministic game.
 
+mod combinations;
 mod config;
 mod determinism;
 mod evaluate;

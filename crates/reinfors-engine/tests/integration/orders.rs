@@ -4,7 +4,7 @@
 use crate::network::{answer, collect, config, contents};
 use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_engine::{
-    CollectStream, Engine, EngineErrorKind, HeadKind, Infer, InferError, Inference, ObservationView, PpoBatch,
+    Batch, CollectStream, Engine, EngineErrorKind, HeadKind, Infer, InferError, Inference, ObservationView,
 };
 
 const ROUNDS: u64 = 60;
@@ -20,7 +20,7 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn check(&mut self, batch: &PpoBatch) {
+    fn check(&mut self, batch: &Batch) {
         let window = batch.telemetry.window;
         let in_order = window == self.next_window || self.may_skip && window > self.next_window;
         assert!(in_order, "window {window} instead of {}", self.next_window);

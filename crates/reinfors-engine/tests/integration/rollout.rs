@@ -1,17 +1,17 @@
 //! Windows: rows belong together, ends are told apart, failures leave no trace.
 
-use crate::network::{answer, collect, config, contents, engine, network, params, value};
+use crate::network::{answer, collect, config, contents, engine, network, params, ppo, value};
 use crate::toy::{Drift, DriftOptions, HIGH, LOW, Seen, drift};
 use reinfors_core::rng::Seed;
 use reinfors_core::{Action, ActionSpace, Game, OptionValue};
 use reinfors_engine::gae::{Records, gae};
 use reinfors_engine::head::{Beta, Categorical, Gaussian};
 use reinfors_engine::{
-    ActionArray, Engine, EngineConfig, EngineErrorKind, HeadKind, InferError, Inference, ObservationView,
-    PpoBatch,
+    ActionArray, Batch, Engine, EngineConfig, EngineErrorKind, HeadKind, InferError, Inference,
+    ObservationView,
 };
 
-fn seen(batch: &PpoBatch, row: usize) -> Seen {
+fn seen(batch: &Batch, row: usize) -> Seen {
     Seen::of(batch.obs.row(0, row))
 }
 
@@ -37,8 +37,8 @@ fn value_and_log_prob_of_each_row_are_those_of_its_observation() {
                         }
                     }
                 };
-                assert_eq!(batch.values[row], value(seen) as f32);
-                assert_eq!(batch.behavior_log_probs[row], log_prob as f32);
+                assert_eq!(ppo(&batch).values[row], value(seen) as f32);
+                assert_eq!(ppo(&batch).behavior_log_probs[row], log_prob as f32);
                 assert_eq!(batch.slot[row], (row % 5) as i32);
                 assert_eq!(batch.step[row], seen.steps as i32);
             }
@@ -109,7 +109,7 @@ fn the_raw_sample_is_recorded_where_it_lies_outside_the_bounds() {
     let ActionArray::Continuous { values, dimensions: 2 } = &batch.actions else { panic!("continuous") };
     let outside = values.chunks_exact(2).filter(|action| action[0] > HIGH[0] && action[1] > HIGH[1]).count();
     assert!(outside > 450, "{outside} of 500");
-    for (action, log_prob) in values.chunks_exact(2).zip(&batch.behavior_log_probs) {
+    for (action, log_prob) in values.chunks_exact(2).zip(&ppo(&batch).behavior_log_probs) {
         let squares: f64 = action.iter().map(|x| (f64::from(*x) - 3.0).powi(2)).sum();
         let expected = -0.5 * squares - (std::f64::consts::TAU).ln();
         assert!((f64::from(*log_prob) - expected).abs() < 1e-6);
@@ -137,7 +137,10 @@ fn the_window_ends_with_the_observations_that_open_the_next_and_their_values() {
     for pair in batches.windows(2) {
         assert_eq!(pair[0].last_obs.bytes(0), &pair[1].obs.bytes(0)[..5 * Seen::BYTES]);
         for slot in 0..5 {
-            assert_eq!(pair[0].last_values[slot], value(Seen::of(pair[0].last_obs.row(0, slot))) as f32);
+            assert_eq!(
+                ppo(&pair[0]).last_values[slot],
+                value(Seen::of(pair[0].last_obs.row(0, slot))) as f32
+            );
         }
     }
 }
@@ -184,8 +187,8 @@ fn advantages_bootstrap_from_the_final_observation_and_from_each_slots_own_tail(
         0.95,
     );
     for row in 0..8 {
-        assert_eq!(batch.advantages[row], expected[row] as f32);
-        assert_eq!(batch.returns[row], (expected[row] + values[row]) as f32);
+        assert_eq!(ppo(&batch).advantages[row], expected[row] as f32);
+        assert_eq!(ppo(&batch).returns[row], (expected[row] + values[row]) as f32);
     }
     assert_ne!(last_values[0], last_values[1]);
 }
@@ -196,7 +199,7 @@ fn a_window_of_one_record_is_finite() {
     let engine = Engine::new(EngineConfig { seed: Some(1.into()), ..EngineConfig::new(game, 1) }).unwrap();
     let batch = engine.collect(1, &mut network(3)).unwrap();
     assert_eq!(batch.len(), 1);
-    assert!(batch.advantages[0].is_finite() && batch.returns[0].is_finite());
+    assert!(ppo(&batch).advantages[0].is_finite() && ppo(&batch).returns[0].is_finite());
 }
 
 /// Fails at call `at`, counted from 0, and answers otherwise.
@@ -369,7 +372,7 @@ fn views_stay_unchanged_for_as_long_as_they_are_kept() {
 #[test]
 fn memory_nobody_looks_at_is_used_again() {
     let engine = engine(HeadKind::Categorical, 1);
-    let start = |batch: &PpoBatch| batch.obs.bytes(0).as_ptr();
+    let start = |batch: &Batch| batch.obs.bytes(0).as_ptr();
     let first = collect(&engine, 1).remove(0);
     assert_eq!(start(&first) as usize % 64, 0);
     let at = start(&first) as usize;

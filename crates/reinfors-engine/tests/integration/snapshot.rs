@@ -47,7 +47,7 @@ fn another_configuration_is_refused_by_the_first_setting_that_differs() {
             EngineConfig { reward: vec![("position".into(), 2.0)], ..base() },
             "its reward position is 1.0, this engine's is 2.0",
         ),
-        (config(HeadKind::Beta, 1), "its head is gaussian, this engine's is beta"),
+        (config(HeadKind::Beta, 1), "its distribution is \"gaussian\", this engine's is \"beta\""),
         (learner(0.9, 0.95), "its gamma is 0.99, this engine's is 0.9"),
         (learner(0.99, 1.0), "its lam is 0.95, this engine's is 1.0"),
         (EngineConfig { n_games: 6, ..base() }, "its n_games is 5, this engine's is 6"),

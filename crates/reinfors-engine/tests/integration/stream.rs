@@ -3,7 +3,7 @@
 
 use crate::network::{all_contents, answer, collect, contents, engine, network};
 use reinfors_engine::{
-    CollectStream, Engine, EngineError, EngineErrorKind, HeadKind, Infer, InferError, Inference,
+    CollectStream, Engine, EngineError, EngineErrorKind, HeadKind, Infer, InferError, Inference, Memory,
     ObservationView,
 };
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -17,7 +17,7 @@ fn start(engine: &Engine, depth: usize) -> CollectStream {
     engine.collect_stream(33, Box::new(network(engine.n_params())), depth, None).unwrap()
 }
 
-fn next(stream: &CollectStream) -> reinfors_engine::PpoBatch {
+fn next(stream: &CollectStream) -> reinfors_engine::Batch {
     stream.next_timeout(WATCHDOG).unwrap().expect("a batch in time")
 }
 
@@ -37,7 +37,7 @@ struct Gated {
 }
 
 impl Infer for Gated {
-    fn infer(&mut self, obs: &ObservationView, out: &mut Inference) -> Result<(), InferError> {
+    fn infer(&mut self, obs: &ObservationView, _: Memory<'_>, out: &mut Inference) -> Result<(), InferError> {
         self.arrived.send(self.calls).unwrap();
         self.calls += 1;
         // A dropped sender opens the gate for good.
