@@ -43,7 +43,8 @@ MAY_IMPORT = {
     "matplotlib": ("bench/",),
     "torch": ("recipes/",),
     "typer": ("cli/",),
-    "rich": ("cli/",),
+    "rich": ("adapters/", "cli/"),
+    "tensorboardX": ("adapters/",),
     "imageio": ("cli/",),
 }
 EVERYWHERE = {"numpy", "reinfors", "typing_extensions", *sys.stdlib_module_names}

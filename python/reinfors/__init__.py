@@ -3,7 +3,7 @@
 Needs NumPy only. What speaks to another library (`gym`) imports it when it is first used.
 """
 
-from reinfors import adapters, games, gym, learners, policies, sb3
+from reinfors import adapters, games, gym, learners, logging, policies, sb3
 from reinfors._reinfors import (
     Batch,
     CollectStream,
@@ -34,6 +34,7 @@ __all__ = [
     "games",
     "gym",
     "learners",
+    "logging",
     "policies",
     "sb3",
 ]
