@@ -4,8 +4,8 @@ use crate::codec::{decode, encode};
 use crate::frames::FrameStack;
 use crate::rng::Seed;
 use crate::{
-    Action, Actions, Error, Game, Inspected, ObservationPart, OptionValue, Options, Pacing, Picture, Result,
-    Step,
+    Action, Actions, Errand, Error, Game, Inspected, ObservationPart, OptionValue, Options, Pacing, Picture,
+    Ready, Result, Step,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -49,6 +49,14 @@ pub trait AnyBatch: Send {
 
     /// Starts an episode in `row`; see [`Game::reset`]. The first reset of a row is seeded.
     fn reset(&mut self, row: usize, seed: Option<&Seed>, flags: &[bool]);
+
+    /// The costly part of the next reset of `row`, if it is going to be this one; see [`Game::errand`].
+    fn errand(&self, _row: usize, _seed: Option<&Seed>, _flags: &[bool]) -> Option<Errand> {
+        None
+    }
+
+    /// Keeps what an errand has made for the next reset of `row`.
+    fn keep_ready(&mut self, _row: usize, _ready: Ready) {}
 
     /// Steps every row, or those that `active` marks; the outcomes of the others are left as they are. An
     /// action is repeated as often as the game's [`Pacing`] says, unless the episode ends before. The actions
@@ -202,6 +210,14 @@ impl<G: Game> AnyBatch for Batch<G> {
         for stack in self.stacks.iter_mut().flatten() {
             stack.begin(row);
         }
+    }
+
+    fn errand(&self, row: usize, seed: Option<&Seed>, flags: &[bool]) -> Option<Errand> {
+        self.worlds[row].game.errand(seed, flags)
+    }
+
+    fn keep_ready(&mut self, row: usize, ready: Ready) {
+        self.worlds[row].game.keep_ready(ready);
     }
 
     fn step(&mut self, actions: Actions<'_>, active: Option<&[bool]>, outcomes: &mut [Outcome]) {

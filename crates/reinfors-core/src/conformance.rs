@@ -32,6 +32,7 @@ pub fn check(registration: &'static Registration, allocations: CountAllocations)
         check.rows_are_independent();
         check.rows_step_together_as_they_do_alone();
         check.a_seeded_reset_forgets_the_past();
+        check.errands_change_nothing();
         check.saved_rows_continue_exactly();
         check.rollback_undoes_everything_since_the_checkpoint();
         check.looking_changes_nothing();
@@ -260,6 +261,27 @@ impl Check {
         };
         assert_eq!(continued(), continued(), "an unseeded reset is not a function of the last seed");
         assert_ne!(continued(), fresh, "an unseeded reset repeats the last episode");
+    }
+
+    fn errands_change_nothing(&self) {
+        let flags = self.spec().default_flags();
+        let (coming, other) = (Some(Seed::from(8)), Some(Seed::from(9)));
+        for (seed, foreseen) in [(&coming, &coming), (&None, &None), (&coming, &other), (&None, &coming)] {
+            let (mut plain, mut ahead) = (self.seeded(1, 0), self.seeded(1, 0));
+            let errand = ahead.errand(0, foreseen.as_ref(), &flags);
+            let made = errand.map(|errand| std::thread::spawn(errand).join().expect("an errand panicked"));
+            if let Some(ready) = made {
+                ahead.keep_ready(0, ready);
+            }
+            for _ in 0..2 {
+                assert_eq!(ahead.save(0), plain.save(0), "what was made ahead shows");
+                let played = [&mut plain, &mut ahead].map(|batch| {
+                    batch.reset(0, seed.as_ref(), &flags);
+                    self.play(&mut **batch, 0, 3, EPISODE_STEPS / 4)
+                });
+                assert_eq!(played[0], played[1], "a reset is another one with what was made ahead");
+            }
+        }
     }
 
     fn saved_rows_continue_exactly(&self) {

@@ -2,6 +2,7 @@
 
 use crate::rng::Seed;
 use crate::{ActionSpace, ObservationSpace, Options, Result, RewardKey, StateEntry, Turn};
+use std::any::Any;
 use std::num::NonZeroU32;
 
 /// A yes-or-no choice that a caller can make at each reset, by name.
@@ -74,6 +75,12 @@ pub struct Inspected {
     pub values: Vec<f64>,
 }
 
+/// The costly part of a coming reset, to be made ahead of time on any thread.
+pub type Errand = Box<dyn FnOnce() -> Ready + Send>;
+
+/// What an errand has made; only the game that gave it knows what that is.
+pub type Ready = Box<dyn Any + Send>;
+
 /// One world of a game.
 ///
 /// A world is a deterministic function of its options, its seed and its actions: no clock, no thread, no
@@ -124,6 +131,15 @@ pub trait Game: Clone + Send + 'static {
     /// Starts an episode. `None` continues the random stream of the last seeded reset; the first reset is
     /// seeded. `flags` are in the order of [`Game::RESET_FLAGS`].
     fn reset(&mut self, seed: Option<&Seed>, flags: &[bool]);
+
+    /// The costly part of the next reset, if it is going to be this one; `None` where nothing is costly. Nothing
+    /// but time may depend on whether it is run.
+    fn errand(&self, _seed: Option<&Seed>, _flags: &[bool]) -> Option<Errand> {
+        None
+    }
+
+    /// Keeps what an errand has made for the next reset, which makes for itself what does not fit it.
+    fn keep_ready(&mut self, _ready: Ready) {}
 
     /// Advances by one step. Stepping on after the end is allowed and keeps simulating.
     fn step(&mut self, action: Action<'_>) -> Step;

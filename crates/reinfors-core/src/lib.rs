@@ -19,7 +19,7 @@ mod space;
 pub use batch::{AnyBatch, Batch, Outcome, Turn};
 pub use codec::{decode, encode};
 pub use error::{Error, ErrorKind, Result};
-pub use game::{Action, Game, Inspected, Pacing, Picture, ResetFlag, Step};
+pub use game::{Action, Errand, Game, Inspected, Pacing, Picture, Ready, ResetFlag, Step};
 pub use observation::{Element, ObservationPart, ObservationSpace, StateEntry};
 pub use option::{OptionSpec, OptionType, OptionValue, Options};
 pub use registry::{ConfiguredGame, GameSpec, Registration, Registry};

@@ -8,6 +8,7 @@ pub mod buffer;
 mod clock;
 pub mod config;
 mod engine;
+mod errand;
 mod error;
 pub mod evaluate;
 pub mod gae;

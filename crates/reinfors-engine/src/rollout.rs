@@ -11,6 +11,7 @@ use crate::batch::ActionArray;
 use crate::buffer::{ObservationStore, ObservationView, ObservationWriter};
 use crate::clock::Moment;
 use crate::config::{EngineConfig, cores};
+use crate::errand::Errands;
 use crate::head::Head;
 use crate::infer::{Answer, Infer, Inference, Memory};
 use crate::learner::Needs;
@@ -119,6 +120,7 @@ impl Rollout {
         let (n_games, needs) = (*n_games, config.learner.needs());
         let state_size = state_size(&config.state_shape)?;
         let rules = Arc::new(Rules::of(game.spec(), needs.all_ends));
+        let errands = Arc::new(Errands::new());
         let ranges = shard_ranges(n_games, n_threads);
         let space = &game.spec().observation;
         let store = ObservationStore::new(space);
@@ -126,7 +128,7 @@ impl Rollout {
         let bounds = store.row_bytes().map(|bytes| starts().map(|row| row * bytes).collect()).collect();
         let shards = ranges
             .into_iter()
-            .map(|rows| Shard::new(game, reward, seed, &rules, rows, state_size))
+            .map(|rows| Shard::new(game, reward, seed, &rules, &errands, rows, state_size))
             .collect::<Result<_, _>>()?;
         let mut rollout = Self {
             pool: Pool::new(n_threads)?,

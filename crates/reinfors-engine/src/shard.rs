@@ -2,6 +2,7 @@
 //! result.
 
 use crate::EngineError;
+use crate::errand::{Errands, Pending};
 use crate::slot::Slot;
 use crate::telemetry::Episode;
 use reinfors_core::rng::Seed;
@@ -64,6 +65,9 @@ pub(crate) struct Shard {
     pub batch: Box<dyn AnyBatch>,
     pub slots: Vec<Slot>,
     remembered: Vec<Slot>,
+    errands: Arc<Errands>,
+    /// What is made ahead for the next episode of each row.
+    pending: Vec<Option<Pending>>,
     /// What the last step did, one per row.
     pub outcomes: Vec<Outcome>,
     /// Episodes that ended in this window, each with the window's step.
@@ -84,6 +88,7 @@ impl Shard {
         reward: &[(String, f64)],
         seed: &Seed,
         rules: &Arc<Rules>,
+        errands: &Arc<Errands>,
         rows: Range<usize>,
         state_size: usize,
     ) -> Result<Self, EngineError> {
@@ -92,6 +97,8 @@ impl Shard {
             rules: Arc::clone(rules),
             batch: game.batch(reward, rows.len())?,
             remembered: Vec::with_capacity(slots.len()),
+            errands: Arc::clone(errands),
+            pending: slots.iter().map(|_| None).collect(),
             outcomes: vec![Outcome::default(); slots.len()],
             slots,
             rows,
@@ -101,10 +108,16 @@ impl Shard {
         })
     }
 
-    /// Starts the next episode of one row.
+    /// Starts the next episode of one row, and has the one after it made ready.
     pub fn reset(&mut self, row: usize) {
         let seed = self.slots[row].next_episode();
+        if let Some(ready) = self.pending[row].take().and_then(Pending::take) {
+            self.batch.keep_ready(row, ready);
+        }
         self.batch.reset(row, Some(&seed), &self.rules.reset_flags);
+        let following = self.slots[row].next_seed();
+        let errand = self.batch.errand(row, Some(&following), &self.rules.reset_flags);
+        self.pending[row] = errand.and_then(|errand| self.errands.give(errand));
     }
 
     /// Remembers worlds and slots, and starts the window's counts.

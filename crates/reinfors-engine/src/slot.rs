@@ -43,6 +43,11 @@ impl Slot {
         }
     }
 
+    /// The seed that the next episode will have.
+    pub fn next_seed(&self) -> Seed {
+        Seed::from(self.seeds.clone().next_u64() >> 1)
+    }
+
     /// Starts the next episode and returns its seed: 63 bits, so that any signed 64-bit integer holds it.
     pub fn next_episode(&mut self) -> Seed {
         self.episode_seed = self.seeds.next_u64() >> 1;

@@ -7,6 +7,7 @@
 
 use crate::EngineError;
 use crate::config::{check_rows, thread_count};
+use crate::errand::{Errands, Pending};
 use crate::observation::ObservationArray;
 use crate::pool::Pool;
 use reinfors_core::rng::Seed;
@@ -66,6 +67,7 @@ pub struct VecEnv {
     rows: Vec<Row>,
     shards: Vec<Shard>,
     pool: Pool,
+    errands: Errands,
 }
 
 /// What is known of one environment beside its world.
@@ -80,9 +82,20 @@ struct Row {
 struct Shard {
     batch: Box<dyn AnyBatch>,
     rows: Range<usize>,
+    /// What is made ahead for the next reset of each row.
+    pending: Vec<Option<Pending>>,
 }
 
 impl Shard {
+    /// Resets a row, and has the reset that continues its random stream made ready.
+    fn reset(&mut self, row: usize, seed: Option<&Seed>, flags: &[bool], errands: &Errands) {
+        if let Some(ready) = self.pending[row].take().and_then(Pending::take) {
+            self.batch.keep_ready(row, ready);
+        }
+        self.batch.reset(row, seed, flags);
+        self.pending[row] = self.batch.errand(row, None, flags).and_then(|errand| errands.give(errand));
+    }
+
     /// Draws all rows, part by part.
     fn observe(&mut self, parts: &mut [&mut [u8]]) {
         for (part, out) in parts.iter_mut().enumerate() {
@@ -114,10 +127,12 @@ impl VecEnv {
         let shards = (0..n_shards)
             .map(|shard| {
                 let rows = shard * n_envs / n_shards..(shard + 1) * n_envs / n_shards;
-                Ok(Shard { batch: game.batch(reward, rows.len())?, rows })
+                let pending = rows.clone().map(|_| None).collect();
+                Ok(Shard { batch: game.batch(reward, rows.len())?, rows, pending })
             })
             .collect::<Result<_, EngineError>>()?;
-        Ok(Self { game: game.clone(), autoreset, seed, rows: vec![Row::default(); n_envs], shards, pool })
+        let rows = vec![Row::default(); n_envs];
+        Ok(Self { game: game.clone(), autoreset, seed, rows, shards, pool, errands: Errands::new() })
     }
 
     /// The game that is played.
@@ -176,10 +191,11 @@ impl VecEnv {
             }
             row.is_over = false;
         }
+        let errands = &self.errands;
         let mut jobs = split(&mut self.shards, observations, &self.game.spec().observation);
         self.pool.for_each(&mut jobs, |_, (shard, out)| {
             for (row, env) in shard.rows.clone().enumerate().filter(|&(_, env)| is_chosen(env)) {
-                shard.batch.reset(row, new_seeds[env].as_ref(), flags);
+                shard.reset(row, new_seeds[env].as_ref(), flags, errands);
             }
             shard.observe(out);
         })?;
@@ -222,7 +238,7 @@ impl VecEnv {
         let spec = self.game.spec();
         let flags = spec.default_flags();
         let dimensions = spec.action.dimensions();
-        let (autoreset, rows) = (self.autoreset, &self.rows);
+        let (autoreset, rows, errands) = (self.autoreset, &self.rows, &self.errands);
         let mut jobs: Vec<StepJob<'_>> = split(&mut self.shards, observations, &spec.observation)
             .into_iter()
             .map(|(shard, observations)| StepJob {
@@ -235,7 +251,7 @@ impl VecEnv {
                 final_infos: Vec::new(),
             })
             .collect();
-        self.pool.for_each(&mut jobs, |_, job| job.run(autoreset, &flags, &spec.observation))?;
+        self.pool.for_each(&mut jobs, |_, job| job.run(autoreset, &flags, &spec.observation, errands))?;
         let mut step = VecStep::default();
         let mut final_infos = Vec::new();
         for job in jobs {
@@ -367,14 +383,14 @@ struct StepJob<'a> {
 }
 
 impl StepJob<'_> {
-    fn run(&mut self, autoreset: Autoreset, flags: &[bool], space: &ObservationSpace) {
-        let Shard { batch, rows } = &mut *self.shard;
+    fn run(&mut self, autoreset: Autoreset, flags: &[bool], space: &ObservationSpace, errands: &Errands) {
+        let Shard { batch, rows, .. } = &mut *self.shard;
         self.outcomes = vec![Outcome::default(); rows.len()];
         if autoreset == Autoreset::NextStep && self.was_over.contains(&true) {
             let active: Vec<bool> = self.was_over.iter().map(|was_over| !was_over).collect();
             batch.step(self.actions, Some(&active), &mut self.outcomes);
-            for row in (0..rows.len()).filter(|&row| !active[row]) {
-                batch.reset(row, None, flags);
+            for row in (0..active.len()).filter(|&row| !active[row]) {
+                self.shard.reset(row, None, flags, errands);
             }
         } else {
             batch.step(self.actions, None, &mut self.outcomes);
@@ -383,17 +399,23 @@ impl StepJob<'_> {
         if autoreset == Autoreset::SameStep {
             for row in 0..self.outcomes.len() {
                 if self.outcomes[row].is_end() {
-                    self.hand_out_and_reset(row, flags, space);
+                    self.hand_out_and_reset(row, flags, space, errands);
                 }
             }
         }
     }
 
     /// Moves what was last seen of a row to the finals, and shows the start of its next episode instead.
-    fn hand_out_and_reset(&mut self, row: usize, flags: &[bool], space: &ObservationSpace) {
-        let Shard { batch, rows } = &mut *self.shard;
-        self.final_infos.push((rows.start + row, batch.info(row)));
-        batch.reset(row, None, flags);
+    fn hand_out_and_reset(
+        &mut self,
+        row: usize,
+        flags: &[bool],
+        space: &ObservationSpace,
+        errands: &Errands,
+    ) {
+        self.final_infos.push((self.shard.rows.start + row, self.shard.batch.info(row)));
+        self.shard.reset(row, None, flags, errands);
+        let Shard { batch, rows, .. } = &mut *self.shard;
         let mut last = Vec::with_capacity(space.parts.len());
         for (number, (part, all)) in space.parts.iter().zip(&mut self.observations).enumerate() {
             let observation = &mut all[row * part.size()..][..part.size()];

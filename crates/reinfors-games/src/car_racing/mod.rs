@@ -22,12 +22,13 @@ use field::Field;
 use race::{End, Outcome, Race, Rules, Weights};
 use reinfors_core::rng::Seed;
 use reinfors_core::{
-    Action, ActionSpace, Error, Game, Inspected, ObservationSpace, Pacing, Picture, ResetFlag, Result,
-    RewardKey, StateEntry, Step, Turn, decode, encode,
+    Action, ActionSpace, Errand, Error, Game, Inspected, ObservationSpace, Pacing, Picture, Ready, ResetFlag,
+    Result, RewardKey, StateEntry, Step, Turn, decode, encode,
 };
 use reinfors_render::{Layout, Scene, Sketch, Surface, Thumbnail, smoothscale};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use track::Laid;
 use view::{PICTURE, Road, SURFACE, Skid, View};
 
 /// A race under the caller's controls and weights.
@@ -36,6 +37,8 @@ pub struct CarRacing {
     rules: Rules,
     controls: Arc<[Control]>,
     state: State,
+    /// What was made ahead for the next reset.
+    ahead: Option<Laid>,
 }
 
 /// What is saved.
@@ -112,7 +115,7 @@ impl Game for CarRacing {
         let state = State { race: Race::new(rules, &Seed::from(0)), end: None };
         let controls =
             options.action_table().into_iter().map(|[steer, gas, brake]| Control { steer, gas, brake });
-        Ok(Self { rules, controls: controls.collect(), state })
+        Ok(Self { rules, controls: controls.collect(), state, ahead: None })
     }
 
     fn canvas(options: &CarRacingOptions) -> Canvas {
@@ -144,9 +147,17 @@ impl Game for CarRacing {
     }
 
     fn reset(&mut self, seed: Option<&Seed>, flags: &[bool]) {
-        let randomize = flags.first().copied().unwrap_or(true);
-        self.state.race.reset(seed, randomize);
+        self.state.race.reset(seed, randomize(flags), self.ahead.take());
         self.state.end = None;
+    }
+
+    fn errand(&self, seed: Option<&Seed>, flags: &[bool]) -> Option<Errand> {
+        let (rng, _) = self.state.race.before_track(seed, randomize(flags));
+        Some(Box::new(|| Box::new(Laid::new(rng))))
+    }
+
+    fn keep_ready(&mut self, ready: Ready) {
+        self.ahead = ready.downcast().ok().map(|laid| *laid);
     }
 
     fn step(&mut self, action: Action<'_>) -> Step {
@@ -210,6 +221,11 @@ impl Game for CarRacing {
         self.state = State { race: race.under(self.rules), end };
         Ok(())
     }
+}
+
+/// The only flag.
+fn randomize(flags: &[bool]) -> bool {
+    flags.first().copied().unwrap_or(true)
 }
 
 impl CarRacing {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::car::{Car, Control, DT};
 use super::colours::{Colours, drawn};
 use super::contact::Contacts;
-use super::track::{PLAYFIELD, Part, PathPoint, Track};
+use super::track::{Laid, PLAYFIELD, Part, PathPoint, Track};
 
 /// What each event pays.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -132,15 +132,13 @@ impl Race {
     }
 
     /// Starts an episode: from `seed`, or where the random stream stands. `randomize` says whether the
-    /// colours are drawn anew; it is of no account unless the rules say `domain_randomize`.
-    pub fn reset(&mut self, seed: Option<&Seed>, randomize: bool) {
-        if let Some(seed) = seed {
-            self.rng = Pcg64::from(seed);
-        }
-        if self.rules.domain_randomize && randomize {
-            self.colours = Colours::random(&mut self.rng);
-        }
-        self.track = Arc::new(Track::generate(&mut self.rng));
+    /// colours are drawn anew; it is of no account unless the rules say `domain_randomize`. What was laid
+    /// ahead is taken if it is the track that comes next.
+    pub fn reset(&mut self, seed: Option<&Seed>, randomize: bool, ahead: Option<Laid>) {
+        let (rng, colours) = self.before_track(seed, randomize);
+        self.colours = colours;
+        (self.track, self.rng) =
+            ahead.filter(|laid| laid.is_from(&rng)).unwrap_or_else(|| Laid::new(rng)).take();
         self.paint_road();
         self.contacts.reset(self.track.points().len());
         self.car = Car::at(&self.track.points()[0]);
@@ -149,6 +147,14 @@ impl Race {
         self.time = 0.0;
         self.new_lap = false;
         self.step(None);
+    }
+
+    /// Where the random stream stands when such a reset comes to its track, and the colours drawn before.
+    pub fn before_track(&self, seed: Option<&Seed>, randomize: bool) -> (Pcg64, Colours) {
+        let mut rng = seed.map_or_else(|| self.rng.clone(), Pcg64::from);
+        let is_random = self.rules.domain_randomize && randomize;
+        let colours = if is_random { Colours::random(&mut rng) } else { self.colours };
+        (rng, colours)
     }
 
     /// Advances by a fiftieth of a second. Without a control, which is how `reset` steps, the last one goes

@@ -7,6 +7,8 @@
 
 mod path;
 
+use std::sync::Arc;
+
 use reinfors_core::rng::Pcg64;
 use reinfors_math::trig;
 use serde::{Deserialize, Serialize};
@@ -99,6 +101,33 @@ impl Track {
     /// The road as the physics sees it.
     pub fn tiles(&self) -> &TileMap {
         &self.tiles
+    }
+}
+
+/// A track with the random stream before and after it.
+#[derive(Clone)]
+pub struct Laid {
+    before: Pcg64,
+    after: Pcg64,
+    track: Arc<Track>,
+}
+
+impl Laid {
+    /// Draws the track that comes next in a stream.
+    pub fn new(before: Pcg64) -> Self {
+        let mut after = before.clone();
+        let track = Arc::new(Track::generate(&mut after));
+        Self { before, after, track }
+    }
+
+    /// Whether it is what a stream that stands here draws.
+    pub fn is_from(&self, rng: &Pcg64) -> bool {
+        self.before == *rng
+    }
+
+    /// The track, and the stream behind it.
+    pub fn take(self) -> (Arc<Track>, Pcg64) {
+        (self.track, self.after)
     }
 }
 

@@ -46,7 +46,7 @@ impl Pair {
     fn new(index: usize) -> Self {
         let seed = Seed::from(1000 + index as u64);
         let mut in_field = Race::new(Rules::default(), &seed);
-        in_field.reset(Some(&seed), true);
+        in_field.reset(Some(&seed), true, None);
         let held = Control { steer: 0.0, gas: 0.0, brake: 0.0 };
         let style = STYLES[index % STYLES.len()];
         Self { style, rng: Pcg64::from(&seed), alone: in_field.clone(), in_field, held, steps: 0 }
@@ -124,8 +124,8 @@ fn compare(count: usize, steps: usize, level: Level) -> Seen {
             seen.skids += pair.alone.car().skids().iter().count();
             if outcome.end.is_some() || pair.steps > 350 + 13 * index {
                 pair.steps = 0;
-                pair.in_field.reset(None, true);
-                pair.alone.reset(None, true);
+                pair.in_field.reset(None, true, None);
+                pair.alone.reset(None, true, None);
             }
         }
     }

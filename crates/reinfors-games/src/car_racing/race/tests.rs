@@ -18,7 +18,7 @@ fn race(rules: Rules) -> Race {
 
 fn started(seed: u64) -> Race {
     let mut race = race(Rules::default());
-    race.reset(Some(&Seed::from(seed)), true);
+    race.reset(Some(&Seed::from(seed)), true, None);
     race
 }
 
@@ -129,7 +129,7 @@ fn replay(golden: &str) {
                 let domain_randomize = values[0] == "true";
                 race = self::race(Rules { domain_randomize, ..Rules::default() });
                 for reset in 0..resets {
-                    race.reset(seed.as_ref().filter(|_| reset == 0), true);
+                    race.reset(seed.as_ref().filter(|_| reset == 0), true, None);
                 }
                 hash.feed_numbers(&row(&race, 0.0, None));
             }
@@ -176,7 +176,7 @@ fn tracks_and_colours_equal_the_reference() {
             let domain_randomize = seed.words()[0] % 2 == 1;
             race = self::race(Rules { domain_randomize, ..Rules::default() });
         }
-        race.reset(Some(&seed).filter(|_| words[1] == "0"), true);
+        race.reset(Some(&seed).filter(|_| words[1] == "0"), true, None);
         let (track, colours) = (race.track(), race.colours());
         let mut hash = Hash::new();
         for (part, quad) in track.parts().iter().zip(track.quads()) {
@@ -213,7 +213,7 @@ fn tiles_of_the_start_are_paid_with_the_first_step() {
 fn the_picture_keeps_the_score_of_the_reference_whatever_the_weights() {
     let weights = Weights { tile: 10.0, step: 1.0, off_playfield: 7.0 };
     let mut race = race(Rules { weights, ..Rules::default() });
-    race.reset(Some(&Seed::from(0)), true);
+    race.reset(Some(&Seed::from(0)), true, None);
     let mut reference = started(0);
     let control = Control { steer: 0.0, gas: 0.3, brake: 0.0 };
     for _ in 0..320 {
@@ -243,7 +243,7 @@ fn stepping_on_after_the_end_stays_at_the_end() {
 fn a_lap_share_below_two_tiles_ends_at_the_start() {
     let first_end = |lap_complete_percent: f64| {
         let mut race = race(Rules { lap_complete_percent, ..Rules::default() });
-        race.reset(Some(&Seed::from(0)), true);
+        race.reset(Some(&Seed::from(0)), true, None);
         race.step(Some(COAST)).end
     };
     // Two of 319 tiles are 0.00627.
@@ -282,7 +282,7 @@ fn gas_is_clipped_and_a_negative_brake_does_nothing() {
 fn a_seeded_reset_of_a_used_race_equals_a_fresh_one() {
     let mut used = started(5);
     drive(&mut used, Control { steer: 0.7, gas: 1.0, brake: 0.0 }, 200);
-    used.reset(Some(&Seed::from(0)), true);
+    used.reset(Some(&Seed::from(0)), true, None);
     let mut fresh = started(0);
     for step in 0..100 {
         let control = Control { steer: (step % 7) as f64 / 7.0, gas: 0.5, brake: 0.0 };
@@ -295,7 +295,7 @@ fn a_seeded_reset_of_a_used_race_equals_a_fresh_one() {
 #[test]
 fn colours_are_drawn_once_per_reset_and_only_if_asked() {
     let mut race = race(Rules { domain_randomize: true, ..Rules::default() });
-    race.reset(Some(&Seed::from(0)), true);
+    race.reset(Some(&Seed::from(0)), true, None);
     let first = *race.colours();
     assert_eq!(race.track().points().len(), 267);
     let rounded = first.road.map(|channel| (channel * 1e8).round() / 1e8);
@@ -303,12 +303,12 @@ fn colours_are_drawn_once_per_reset_and_only_if_asked() {
     let brighter: Vec<f64> = first.grass.iter().zip(first.background).map(|(a, b)| a - b).collect();
     assert_eq!(brighter.iter().filter(|&&difference| difference != 0.0).count(), 1);
 
-    race.reset(Some(&Seed::from(0)), true);
+    race.reset(Some(&Seed::from(0)), true, None);
     assert_eq!(*race.colours(), first);
     let mut keeping = race.clone();
-    keeping.reset(None, false);
+    keeping.reset(None, false, None);
     assert_eq!((keeping.track().points().len(), *keeping.colours()), (240, first));
-    race.reset(None, true);
+    race.reset(None, true, None);
     assert_ne!(*race.colours(), first);
 }
 
@@ -316,8 +316,8 @@ fn colours_are_drawn_once_per_reset_and_only_if_asked() {
 fn asking_a_plain_race_for_colours_draws_nothing() {
     let mut asked = race(Rules::default());
     let mut not_asked = asked.clone();
-    asked.reset(Some(&Seed::from(0)), true);
-    not_asked.reset(Some(&Seed::from(0)), false);
+    asked.reset(Some(&Seed::from(0)), true, None);
+    not_asked.reset(Some(&Seed::from(0)), false, None);
     assert_eq!(asked, not_asked);
 }
 

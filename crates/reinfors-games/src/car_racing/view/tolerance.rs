@@ -227,7 +227,7 @@ fn total(regions: &[Difference]) -> Difference {
 
 fn started(seed: u64) -> Race {
     let mut race = Race::new(Rules { domain_randomize: seed == 4, ..Rules::default() }, &Seed::from(seed));
-    race.reset(Some(&Seed::from(seed)), true);
+    race.reset(Some(&Seed::from(seed)), true, None);
     race
 }
 
