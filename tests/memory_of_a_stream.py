@@ -1,0 +1,48 @@
+"""Told by a process of its own, in JSON: what a stream's batches take in memory, and how often new pages are needed.
+
+Holds each batch until the next one arrives, as a learner does.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+
+import numpy as np
+
+import reinfors as rf
+
+DEPTH, BATCHES, RECORDS = 1, 12, 2048
+
+
+def infer(obs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros((len(obs), 5), np.float32), np.zeros(len(obs), np.float32)
+
+
+def usage() -> resource.struct_rusage:
+    return resource.getrusage(resource.RUSAGE_SELF)
+
+
+def main() -> None:
+    game = rf.games.make(rf.games.registered()[0], frames="fast")
+    engine = rf.Engine(game, None, rf.policies.Ppo(), rf.learners.Ppo(), n_games=64, n_threads=1, seed=0)
+    engine.collect(1, infer)
+    before, faults = usage(), []
+    with engine.collect_stream(RECORDS, infer, depth=DEPTH) as stream:
+        for _ in range(BATCHES):
+            begin = usage().ru_minflt
+            batch = next(stream)
+            faults.append(usage().ru_minflt - begin)
+    fields = [getattr(batch, name) for name in dir(batch) if not name.startswith("_")]
+    told = {
+        "depth": DEPTH,
+        "batch_bytes": sum(field.nbytes for field in fields if isinstance(field, np.ndarray)),
+        "peak_growth": 1024 * (usage().ru_maxrss - before.ru_maxrss),
+        "page_faults": faults[BATCHES // 2 :],
+    }
+    sys.stdout.write(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
