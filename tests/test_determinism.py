@@ -37,7 +37,7 @@ def engine_of(name: str, n_threads: int, seed: int = 7, n_games: int = 5) -> rf.
     return rf.Engine(game, None, rf.policies.Ppo(), rf.learners.Ppo(), n_games, n_threads, seed)
 
 
-def digest(batch: rf.PpoBatch, slots: slice = slice(None)) -> str:
+def digest(batch: rf.Batch, slots: slice = slice(None)) -> str:
     """A hash of all that must not depend on threads, time or machine, of some slots."""
     names = ["obs", "actions", "behavior_log_probs", "values", "rewards", "advantages", "returns", "terminated"]
     names += ["truncated", "policy_version", "slot", "step"]

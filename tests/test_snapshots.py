@@ -41,7 +41,7 @@ def engine_of(name: str, n_threads: int = 1, *, learner: Any = None, reward: Any
     return rf.Engine(game, reward, rf.policies.Ppo(), learner or rf.learners.Ppo(), n_games, n_threads, seed)
 
 
-def content(batch: rf.PpoBatch) -> bytes:
+def content(batch: rf.Batch) -> bytes:
     fields = (batch.obs, batch.actions, batch.behavior_log_probs, batch.rewards, batch.advantages, batch.last_values)
     return b"".join(field.tobytes() for field in fields) + repr(batch.telemetry["episodes"]).encode()
 

@@ -113,7 +113,11 @@ def documented(heading: str) -> set[str]:
 def test_the_guide_names_every_key_and_no_other() -> None:
     batch = engine_of(max_steps=5).collect(40, infer)
     episodes = {f"episodes[].{key}" for key in batch.telemetry["episodes"][0]}
-    assert documented("Keys") == keys(batch.telemetry) - {"episodes"} | episodes
+    greedy = rf.Engine(
+        rf.games.make("CartPole"), None, rf.policies.EpsilonGreedy(), rf.learners.Transitions(), 4, 1, seed=0
+    )
+    values = greedy.collect(8, lambda obs: np.zeros((len(obs), 2))).telemetry
+    assert documented("Keys") == (keys(batch.telemetry) | keys(values)) - {"episodes"} | episodes
     assert documented("Numbers by name") == set(rf.logging.scalars(batch))
 
 
