@@ -12,6 +12,7 @@ from reinfors._reinfors import (
     VecEnv,
     build_info,
     engine_from_config,
+    vtrace,
 )
 from reinfors.evaluation import EpisodeStats, evaluate
 from reinfors.reward import Reward
@@ -37,4 +38,5 @@ __all__ = [
     "logging",
     "policies",
     "sb3",
+    "vtrace",
 ]

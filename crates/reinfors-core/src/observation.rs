@@ -69,6 +69,8 @@ pub struct ObservationPart {
     pub element: Element,
     /// The axis along which the last frames are stacked; `None` where nothing is stacked.
     pub stack_axis: Option<usize>,
+    /// Frames in it, oldest first along that axis; 1 where nothing is stacked.
+    pub frames: usize,
     /// What each number is, for a state vector; else empty.
     pub entries: &'static [StateEntry],
 }
@@ -77,13 +79,21 @@ impl ObservationPart {
     /// A picture, `uint8`, whose channels are the axis `channels`.
     #[must_use]
     pub fn pixels(shape: Vec<usize>, channels: usize) -> Self {
-        Self { name: "pixels", shape, element: Element::U8, stack_axis: Some(channels), entries: &[] }
+        Self {
+            name: "pixels",
+            shape,
+            element: Element::U8,
+            stack_axis: Some(channels),
+            frames: 1,
+            entries: &[],
+        }
     }
 
     /// A vector of named numbers, `float32`.
     #[must_use]
     pub fn state(entries: &'static [StateEntry]) -> Self {
-        Self { name: "state", shape: vec![entries.len()], element: Element::F32, stack_axis: None, entries }
+        let shape = vec![entries.len()];
+        Self { name: "state", shape, element: Element::F32, stack_axis: None, frames: 1, entries }
     }
 
     /// Bytes of one such array.
@@ -96,6 +106,7 @@ impl ObservationPart {
     fn stacked(mut self, frames: usize) -> Self {
         if let Some(axis) = self.stack_axis {
             self.shape[axis] *= frames;
+            self.frames *= frames;
         }
         self
     }

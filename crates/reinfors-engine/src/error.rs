@@ -61,6 +61,12 @@ pub enum EngineError {
     /// The stream has ended.
     #[error("the stream has ended: {0}")]
     Ended(String),
+    /// A replay buffer cannot take or give this.
+    #[error("{0}")]
+    Replay(String),
+    /// A replay buffer has nothing to give yet.
+    #[error("the replay buffer is empty: add a batch of transitions first")]
+    EmptyReplay,
     /// An environment without an episode cannot be stepped, drawn or saved.
     #[error("environment {env} was never reset: call reset() first")]
     NotReset {
@@ -90,14 +96,18 @@ impl EngineError {
                 reinfors_core::ErrorKind::Type => EngineErrorKind::Type,
                 reinfors_core::ErrorKind::Value => EngineErrorKind::Value,
             },
-            Self::Setting { .. } | Self::Output(_) | Self::Overflow { .. } | Self::Snapshot(_) => {
-                EngineErrorKind::Value
-            }
+            Self::Setting { .. }
+            | Self::Output(_)
+            | Self::Overflow { .. }
+            | Self::Snapshot(_)
+            | Self::Replay(_) => EngineErrorKind::Value,
             Self::Infer(_) => EngineErrorKind::Infer,
             Self::Busy(_) => EngineErrorKind::Busy,
-            Self::Ended(_) | Self::NotReset { .. } | Self::NotSent | Self::Pool(PoolError::Forked { .. }) => {
-                EngineErrorKind::State
-            }
+            Self::Ended(_)
+            | Self::EmptyReplay
+            | Self::NotReset { .. }
+            | Self::NotSent
+            | Self::Pool(PoolError::Forked { .. }) => EngineErrorKind::State,
             Self::Pool(_) | Self::Internal(_) => EngineErrorKind::Internal,
         }
     }

@@ -21,6 +21,7 @@ mod pacing;
 mod policy;
 pub mod pool;
 mod ppo;
+pub mod replay;
 mod rollout;
 pub mod shard;
 mod slot;

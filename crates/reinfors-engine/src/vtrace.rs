@@ -67,16 +67,22 @@ pub struct Told<'a> {
     pub last_values: &'a [f64],
 }
 
-/// Targets of the values and advantages of the policy gradient, each as long as the records.
+/// Targets of the values and advantages of the policy gradient, each as long as the records, rounded once.
 ///
 /// # Errors
-/// [`EngineError::Setting`] for a clip that is not finite or not above 0.
+/// [`EngineError::Setting`] for a clip that is not finite or not above 0, [`EngineError::Output`] for a result
+/// that `float32` cannot hold.
 ///
 /// # Panics
 /// When the slices do not belong together.
-pub fn vtrace(told: Told<'_>, rho_clip: f64, c_clip: f64) -> Result<(Vec<f64>, Vec<f64>), EngineError> {
+pub fn vtrace(told: Told<'_>, rho_clip: f64, c_clip: f64) -> Result<(Vec<f32>, Vec<f32>), EngineError> {
     check_clip("rho_clip", rho_clip)?;
     check_clip("c_clip", c_clip)?;
+    let (targets, advantages) = corrected(told, rho_clip, c_clip);
+    Ok((fitting("targets", &targets)?, fitting("advantages", &advantages)?))
+}
+
+fn corrected(told: Told<'_>, rho_clip: f64, c_clip: f64) -> (Vec<f64>, Vec<f64>) {
     let (n_slots, n_records) = (told.last_values.len(), told.rewards.len());
     let (mut targets, mut advantages) = (vec![0.0; n_records], vec![0.0; n_records]);
     for slot in 0..n_slots {
@@ -99,7 +105,20 @@ pub fn vtrace(told: Told<'_>, rho_clip: f64, c_clip: f64) -> Result<(Vec<f64>, V
             (next_value, next_target) = (value, targets[row]);
         }
     }
-    Ok((targets, advantages))
+    (targets, advantages)
+}
+
+/// Results as `float32`, all of them finite.
+fn fitting(name: &str, results: &[f64]) -> Result<Vec<f32>, EngineError> {
+    let rounded: Vec<f32> = results.iter().map(|result| *result as f32).collect();
+    match rounded.iter().position(|result| !result.is_finite()) {
+        None => Ok(rounded),
+        Some(row) => Err(EngineError::Output(format!(
+            "{name} of row {row} would be {:?}, which float32 cannot hold; needed are finite log-densities, \
+             rewards, discounts and values that are small enough",
+            results[row]
+        ))),
+    }
 }
 
 #[cfg(test)]
@@ -193,7 +212,7 @@ mod tests {
             let (n_steps, n_slots) = (1 + rng.integers(12) as usize, 1 + rng.integers(4) as usize);
             let sample = Sample::new(&mut rng, n_steps, n_slots);
             let (rho_clip, c_clip) = (rng.uniform(0.1, 3.0), rng.uniform(0.1, 3.0));
-            let (targets, advantages) = vtrace(sample.told(), rho_clip, c_clip).unwrap();
+            let (targets, advantages) = corrected(sample.told(), rho_clip, c_clip);
             let expected = published(sample.told(), rho_clip, c_clip);
             assert_close(&targets, &expected.0);
             assert_close(&advantages, &expected.1);
@@ -205,7 +224,7 @@ mod tests {
         let mut rng = Pcg64::from(&Seed::from(6));
         let sample = Sample::new(&mut rng, 9, 2);
         let told = Told { target_log_probs: &sample.numbers[0], ..sample.told() };
-        let (targets, _) = vtrace(told, 1.0, 1.0).unwrap();
+        let (targets, _) = corrected(told, 1.0, 1.0);
         let mut returns = vec![0.0; 18];
         for slot in 0..2 {
             let mut next = told.last_values[slot];
@@ -232,6 +251,8 @@ mod tests {
         };
         let (targets, advantages) = vtrace(told, 1.0, 1.0).unwrap();
         assert_eq!((targets, advantages), (vec![1.0, 4.0], vec![0.75, 3.5]));
+        let error = vtrace(Told { rewards: &[f64::NAN, 2.0], ..told }, 1.0, 1.0).unwrap_err().to_string();
+        assert!(error.starts_with("targets of row 0 would be NaN, which float32 cannot hold"), "{error}");
         for clip in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let error = vtrace(told, clip, 1.0).unwrap_err().to_string();
             assert!(error.starts_with("rho_clip must be a finite number above 0"), "{error}");

@@ -3,6 +3,7 @@
 
 use crate::arguments::{count, optional_count, text, wrong_value};
 use crate::arrays::{hand_over, lend};
+use crate::off_policy;
 use crate::records::{Fields, Observations, PyMinibatches, PyRecords, each_part};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -17,12 +18,14 @@ use std::sync::Arc;
 pub(crate) struct PyBatch {
     /// What has not one row per record, by name.
     whole: Fields,
+    /// Of V-trace, the two clips.
+    pub(crate) clips: Option<(f64, f64)>,
     #[pyo3(get)]
     telemetry: Py<PyDict>,
     #[pyo3(get)]
-    n_games: usize,
+    pub(crate) n_games: usize,
     #[pyo3(get)]
-    n_steps: usize,
+    pub(crate) n_steps: usize,
 }
 
 /// A native batch as Python's, its observations of this space.
@@ -41,7 +44,7 @@ pub(crate) fn to_python(py: Python<'_>, batch: Batch, space: &ObservationSpace) 
         vec![("obs", lend(py, &batch.obs, space)?.unbind()), ("actions", actions.unbind())];
     let mut whole: Fields = vec![("last_obs", lend(py, &batch.last_obs, space)?.unbind())];
     let has_state = !state_shape.is_empty();
-    let mut next = None;
+    let (mut next, mut clips) = (None, None);
     let learner = match batch.records {
         Records::Ppo(made) => {
             fields.push(("behavior_log_probs", floats(made.behavior_log_probs)));
@@ -52,6 +55,7 @@ pub(crate) fn to_python(py: Python<'_>, batch: Batch, space: &ObservationSpace) 
             "Ppo"
         }
         Records::Vtrace(made) => {
+            clips = Some((made.rho_clip, made.c_clip));
             fields.push(("behavior_log_probs", floats(made.behavior_log_probs)));
             fields.push(("discounts", floats(made.discounts)));
             let places = PyArray1::from_vec(py, (0..made.final_rows.len() as i64).collect());
@@ -85,6 +89,7 @@ pub(crate) fn to_python(py: Python<'_>, batch: Batch, space: &ObservationSpace) 
     fields.push(("step", PyArray1::from_vec(py, batch.step).into_any().unbind()));
     let rest = PyBatch {
         whole,
+        clips,
         telemetry: telemetry(py, &batch.telemetry)?.unbind(),
         n_games: batch.n_games,
         n_steps: batch.n_steps,
@@ -93,7 +98,7 @@ pub(crate) fn to_python(py: Python<'_>, batch: Batch, space: &ObservationSpace) 
 }
 
 impl PyBatch {
-    fn whole(slf: &Bound<'_, Self>, name: &str) -> PyResult<Py<PyAny>> {
+    pub(crate) fn whole(slf: &Bound<'_, Self>, name: &str) -> PyResult<Py<PyAny>> {
         let found = slf.get().whole.iter().find(|(known, _)| *known == name);
         let (_, field) = found.ok_or_else(|| slf.as_super().get().absent(name))?;
         Ok(field.clone_ref(slf.py()))
@@ -135,6 +140,17 @@ impl PyBatch {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.whole.iter().try_for_each(|(_, field)| visit.call(field))?;
         visit.call(&self.telemetry)
+    }
+
+    #[pyo3(signature = (target_log_probs, values, last_values, final_values=None))]
+    fn vtrace<'py>(
+        slf: &Bound<'py, Self>,
+        target_log_probs: &Bound<'py, PyAny>,
+        values: &Bound<'py, PyAny>,
+        last_values: &Bound<'py, PyAny>,
+        final_values: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        off_policy::of_batch(slf, target_log_probs, values, last_values, final_values)
     }
 
     #[pyo3(signature = (name, /))]

@@ -20,6 +20,9 @@ use reinfors_engine::{Answer, Infer, InferError, Inference, Memory, ObservationV
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// What messages say of outputs.
+const DUTY: &str = "infer must return";
+
 /// The one reference to a caller's `infer`.
 pub(crate) struct Callable {
     /// Empty once it was let go. Locked for moments, by holders of the interpreter that run no Python
@@ -133,14 +136,14 @@ impl PythonInfer {
         let answer = call(&callable, arguments)?;
         let mut outputs = self.outputs(&answer)?.into_iter();
         let mut next = || outputs.next().ok_or_else(|| runtime_error("an answer has lost an output"));
-        let decision = Output { name: needed.decision, is_integer: needed.is_integer };
+        let decision = Output { duty: DUTY, name: needed.decision, is_integer: needed.is_integer };
         decision.read(&next()?, &rows(&needed.decision_shape), &mut out.params, &mut out.params_shape)?;
         if needed.has_values {
-            let values = Output { name: "values", is_integer: false };
+            let values = Output { duty: DUTY, name: "values", is_integer: false };
             values.read(&next()?, &rows(&[]), &mut out.values, &mut out.values_shape)?;
         }
         if !needed.state_shape.is_empty() {
-            let state = Output { name: "state", is_integer: false };
+            let state = Output { duty: DUTY, name: "state", is_integer: false };
             state.read(&next()?, &rows(&needed.state_shape), &mut out.state, &mut out.state_shape)?;
         }
         Ok(())

@@ -8,6 +8,7 @@ mod engine;
 mod evaluate;
 mod game;
 mod infer;
+mod off_policy;
 mod output;
 mod records;
 mod step;
@@ -56,7 +57,7 @@ fn load_numpy(py: Python<'_>) -> PyResult<()> {
 type Part<'py> = (&'static str, Vec<Bound<'py, PyAny>>);
 
 /// The parts of the module, each with its classes and functions, as the stub has them.
-fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 7]> {
+fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 8]> {
     let py = module.py();
     let function = |function: PyResult<Bound<'py, PyCFunction>>| function.map(Bound::into_any);
     Ok([
@@ -86,6 +87,7 @@ fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 7]> {
             ],
         ),
         ("batch", vec![py.get_type::<batch::PyBatch>().into_any()]),
+        ("off_policy", vec![function(wrap_pyfunction!(off_policy::vtrace, module))?]),
     ])
 }
 

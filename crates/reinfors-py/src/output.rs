@@ -1,4 +1,4 @@
-//! What `infer` returns, read in: arrays of NumPy, of torch, and of whatever speaks `__dlpack__` or `__array__`.
+//! Numbers of the caller, read in: arrays of NumPy, of torch, and of whatever speaks `__dlpack__` or `__array__`.
 
 use crate::arguments::shown;
 use crate::arrays::{caused_by, converted, is_masked, plain};
@@ -6,9 +6,11 @@ use numpy::{PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyU
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 
-/// An array that must be returned.
+/// An array that somebody must give.
 pub(crate) struct Output {
-    /// What it is called in messages.
+    /// Who must do what, in messages: `"infer must return"`.
+    pub(crate) duty: &'static str,
+    /// What it is called there.
     pub(crate) name: &'static str,
     /// Whether it holds integers.
     pub(crate) is_integer: bool,
@@ -63,8 +65,9 @@ impl Output {
     fn unaccepted(&self, given: &str) -> String {
         let (name, kind) = (self.name, if self.is_integer { "integers" } else { "float32 or float64" });
         format!(
-            "infer must return {name} as {kind}: a NumPy array, a torch tensor or a CPU object with \
-             __dlpack__ or __array__; got {given}"
+            "{} {name} as {kind}: a NumPy array, a torch tensor or a CPU object with \
+             __dlpack__ or __array__; got {given}",
+            self.duty
         )
     }
 

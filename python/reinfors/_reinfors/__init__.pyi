@@ -6,6 +6,7 @@ from reinfors._reinfors.batch import Batch
 from reinfors._reinfors.engine import Engine, engine_from_config
 from reinfors._reinfors.evaluate import play_episodes
 from reinfors._reinfors.game import Game, describe, registered
+from reinfors._reinfors.off_policy import vtrace
 from reinfors._reinfors.records import Minibatches, Records
 from reinfors._reinfors.stream import CollectStream
 from reinfors._reinfors.vec_env import VecEnv
@@ -23,6 +24,7 @@ __all__ = [
     "engine_from_config",
     "play_episodes",
     "registered",
+    "vtrace",
 ]
 
 # One of the named thing, or a dict of one for each part where an observation has several. A union would have everybody

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reinfors._reinfors import _ByPart
+from reinfors._reinfors.engine import _Output
 from reinfors._reinfors.records import Minibatches, Records
 
 __all__ = ["Batch"]
@@ -57,6 +58,31 @@ class Batch(Records):
         `epsilon`, of `policies.EpsilonGreedy`.
         `bottleneck`: sampler, inference or learner, with one line of `advice`. `window`: windows finished before this
         one.
+        """
+
+    def vtrace(
+        self,
+        target_log_probs: _Output,
+        values: _Output,
+        last_values: _Output,
+        final_values: _Output | None = None,
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Targets and advantages by `reinfors.vtrace`, with the clips of the learner. Of `Vtrace`.
+
+        Args:
+            target_log_probs: Log-densities of `actions` under the policy that learns, (M,) or (n_steps, n_games),
+                `float32` or `float64`.
+            values: Its values of `obs`, of the same shape or the other.
+            last_values: Its values of `last_obs`, (n_games,).
+            final_values: Its values of `final_obs`, (K,); not needed where there are none.
+
+        Returns:
+            Targets of the values and advantages of the policy gradient, in the shape of `target_log_probs`.
+
+        Raises:
+            AttributeError: The batch is another learner's.
+            TypeError: An argument is no such array, or `final_values` are missing.
+            ValueError: An array has another shape, or a result is more than float32 can hold.
         """
 
     def time_major(self, name: str, /) -> _ByPart:

@@ -9,6 +9,7 @@ mod network;
 mod observations;
 mod orders;
 mod pool;
+mod replay;
 mod rollout;
 mod snapshot;
 mod stream;
