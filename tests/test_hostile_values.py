@@ -309,3 +309,62 @@ def test_a_refusal_is_short_and_has_the_true_bounds(call: Any, error: type[Excep
     with pytest.raises(error, match=match) as caught:
         call(engine)
     assert len(str(caught.value)) < 200
+
+
+def interrupting(method: str, is_property: bool = False) -> Any:
+    """An object one of whose methods meets a Ctrl-C."""
+
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    members = {"__hash__": object.__hash__, method: property(interrupted) if is_property else interrupted}
+    return type("Interrupting", (), members)()
+
+
+INTERRUPTED: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "repr of a count": (interrupting("__repr__"), lambda given: rf.VecEnv(GOOD["game"](), given)),
+    "repr of a name": (interrupting("__repr__"), rf.games.describe),
+    "repr of an option": (interrupting("__repr__"), lambda given: rf.games.make(rf.games.registered()[0], size=given)),
+    "repr of a number": (interrupting("__repr__"), lambda given: rf.learners.Ppo(gamma=given)),
+    "repr of a seed": (interrupting("__repr__"), lambda given: rf.VecEnv(GOOD["game"](), 1).reset(seed=[given])),
+    "index of an option": (interrupting("__index__"), lambda given: rf.games.make("CarRacing", max_steps=given)),
+    "index of a count": (interrupting("__index__"), lambda given: rf.VecEnv(GOOD["game"](), given)),
+    "length of actions": (interrupting("__len__"), lambda given: rf.VecEnv(GOOD["game"](), 1).step(given)),
+    "iteration of seeds": (interrupting("__iter__"), lambda given: rf.VecEnv(GOOD["game"](), 1).reset(seed=given)),
+    "iteration of seeds to evaluate": (
+        interrupting("__iter__"),
+        lambda given: rf.evaluate(GOOD["game"](), len, seeds=given),  # type: ignore[arg-type]
+    ),
+    "comparison of a key": (
+        interrupting("__eq__"),
+        lambda given: rf.VecEnv(GOOD["game"](), 1).reset(options={given: True}),
+    ),
+    "number of dimensions": (
+        interrupting("ndim", is_property=True),
+        lambda given: rf.Engine(
+            rf.games.make("CarRacing"), SimpleReward(given), rf.policies.Ppo(), rf.learners.Ppo(), 1
+        ),
+    ),
+}
+
+
+class SimpleReward(rf.Reward):
+    """Weights that nobody has looked at."""
+
+    def __init__(self, weight: Any) -> None:
+        self.weights = {"tile": weight}
+
+
+@pytest.mark.parametrize("where", INTERRUPTED)
+def test_an_interrupt_inside_a_callers_object_is_an_interrupt(where: str) -> None:
+    given, call = INTERRUPTED[where]
+    with pytest.raises(KeyboardInterrupt):
+        call(given)
+
+
+@pytest.mark.parametrize("is_pair", [False, True])
+def test_an_interrupt_inside_an_answer_is_an_interrupt(is_pair: bool) -> None:
+    engine = rf.Engine(GOOD["game"](), None, rf.policies.Ppo(), rf.learners.Ppo(), 1, 1)
+    answer: Any = (interrupting("__repr__"), None) if is_pair else interrupting("__repr__")
+    with pytest.raises(KeyboardInterrupt):
+        engine.collect(1, lambda obs: answer)

@@ -6,7 +6,8 @@
 //!    wrong time a `RuntimeError`; what the caller's own code raised is raised again as itself. Messages of
 //!    native errors pass through unchanged.
 
-use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::PyTypeInfo;
+use pyo3::exceptions::{PyException, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use reinfors_core::rng::Seed;
@@ -22,23 +23,43 @@ const MAX_ITEMS: usize = 1 << 16;
 const MAX_SHOWN: usize = 80;
 
 /// A value for a message: its text and its type.
-pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
+///
+/// # Errors
+/// An interrupt or an exit that its `__repr__` raised; what else that raises leaves the type alone.
+pub(crate) fn shown(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let type_name = value.get_type().name().map_or_else(|_| "object".into(), |name| name.to_string());
-    match value.repr().map(|text| text.to_string()) {
-        Ok(text) if text.chars().count() <= MAX_SHOWN => format!("{text} ({type_name})"),
-        Ok(text) => format!("{}... ({type_name})", text.chars().take(MAX_SHOWN).collect::<String>()),
-        Err(_) => format!("a {type_name}"),
+    Ok(match unless_interrupted(value.py(), value.repr())?.map(|text| text.to_string()) {
+        Some(text) if text.chars().count() <= MAX_SHOWN => format!("{text} ({type_name})"),
+        Some(text) => format!("{}... ({type_name})", text.chars().take(MAX_SHOWN).collect::<String>()),
+        None => format!("a {type_name}"),
+    })
+}
+
+/// What the caller's code returned, or `None` where it raised something that does not matter here.
+///
+/// # Errors
+/// An interrupt or an exit.
+pub(crate) fn unless_interrupted<T>(py: Python<'_>, result: PyResult<T>) -> PyResult<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_instance_of::<PyException>(py) => Ok(None),
+        Err(interrupt) => Err(interrupt),
     }
 }
 
 /// A `TypeError` saying what `name` must be and what it was.
 pub(crate) fn wrong_type(name: &str, allowed: &str, value: &Bound<'_, PyAny>) -> PyErr {
-    PyTypeError::new_err(format!("{name} must be {allowed}, got {}", shown(value)))
+    refused::<PyTypeError>(shown(value).map(|given| format!("{name} must be {allowed}, got {given}")))
 }
 
 /// A `ValueError` saying what `name` must be and what it was.
 pub(crate) fn wrong_value(name: &str, allowed: &str, value: &Bound<'_, PyAny>) -> PyErr {
-    PyValueError::new_err(format!("{name} must be {allowed}, got {}", shown(value)))
+    refused::<PyValueError>(shown(value).map(|given| format!("{name} must be {allowed}, got {given}")))
+}
+
+/// An exception of this message, or the interrupt that kept it from being written.
+pub(crate) fn refused<T: PyTypeInfo>(message: PyResult<String>) -> PyErr {
+    message.map_or_else(|interrupt| interrupt, PyErr::new::<T, _>)
 }
 
 /// Whether this is Python's or NumPy's truth value.
@@ -83,8 +104,10 @@ pub(crate) fn optional_count(
 
 /// A number of Python or NumPy; whether it is finite and inside its bounds is the callee's to say.
 pub(crate) fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
-    let is_array =
-        value.getattr("ndim").is_ok_and(|ndim| ndim.extract::<usize>().map_or(true, |ndim| ndim > 0));
+    let is_array = match value.getattr_opt("ndim")? {
+        Some(ndim) => unless_interrupted(value.py(), ndim.extract::<usize>())?.is_none_or(|ndim| ndim > 0),
+        None => false,
+    };
     if is_bool(value) || is_array {
         return Err(wrong_type(name, "a number", value));
     }
@@ -222,37 +245,11 @@ fn option_value(name: &str, value: &Bound<'_, PyAny>, nesting: usize) -> PyResul
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
             Err(wrong_value(&subject(), "a number of at most 64 bits", value))
         }
-        Err(_) => Err(wrong_type(&subject(), ALLOWED, value)),
+        Err(error) if error.is_instance_of::<PyException>(value.py()) => {
+            Err(wrong_type(&subject(), ALLOWED, value))
+        }
+        Err(interrupt) => Err(interrupt),
     }
-}
-
-/// The weights of `reinfors.Reward`, or none for the game's defaults.
-pub(crate) fn reward_weights(reward: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, f64)>> {
-    let Some(reward) = reward else { return Ok(Vec::new()) };
-    let table = instance("reward", reward, ("reward", "Reward"))?.getattr("weights")?;
-    weights(table.cast().map_err(|_| wrong_type("the weights of reward", "a dict", &table))?)
-}
-
-/// The value of the argument `name`, if it is an instance of the class `reinfors.module.class`.
-pub(crate) fn instance<'a, 'py>(
-    name: &str,
-    value: &'a Bound<'py, PyAny>,
-    (module, class): (&str, &str),
-) -> PyResult<&'a Bound<'py, PyAny>> {
-    if value.is_instance(&value.py().import(format!("reinfors.{module}"))?.getattr(class)?)? {
-        return Ok(value);
-    }
-    Err(wrong_type(name, &format!("an instance of reinfors.{module}.{class}"), value))
-}
-
-/// Reward weights by key.
-pub(crate) fn weights(table: &Bound<'_, PyDict>) -> PyResult<Vec<(String, f64)>> {
-    let read = |(name, weight): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-        let name = text("the name of a reward", &name)?;
-        let weight = number(&format!("reward {name}"), &weight)?;
-        Ok((name, weight))
-    };
-    table.iter().map(read).collect()
 }
 
 /// Turns the error of a native call into the exception it is in Python.

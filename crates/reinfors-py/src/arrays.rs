@@ -4,7 +4,7 @@
 //! Its `unsafe` is one line, where NumPy is lent memory that it did not allocate.
 #![allow(unsafe_code)]
 
-use crate::arguments::{OrRaise, shown};
+use crate::arguments::{OrRaise, refused, shown, unless_interrupted};
 use numpy::ndarray::{ArrayView, IxDyn};
 use numpy::{
     Element, PyArray1, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
@@ -110,7 +110,8 @@ pub(crate) fn plain<'py, T: Element>(
     let copy = array.call_method1("copy", ("C",))?;
     // Subclasses of arrays may answer with anything.
     copy.cast_into::<PyArrayDyn<T>>().map_err(|error| {
-        PyTypeError::new_err(format!("copy() of an array must be one, got {}", shown(&error.into_inner())))
+        let given = shown(&error.into_inner());
+        refused::<PyTypeError>(given.map(|given| format!("copy() of an array must be one, got {given}")))
     })
 }
 
@@ -124,13 +125,17 @@ pub(crate) fn is_masked(value: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// A `TypeError` on top of what NumPy or the object itself raised; an interrupt or an exit passes as it is.
-pub(crate) fn caused_by(error: PyErr, py: Python<'_>, message: impl Fn() -> String) -> PyErr {
+pub(crate) fn caused_by(error: PyErr, py: Python<'_>, message: impl Fn() -> PyResult<String>) -> PyErr {
     if !error.is_instance_of::<PyException>(py) {
         return error;
     }
-    let refused = PyTypeError::new_err(message());
-    refused.set_cause(py, Some(error));
-    refused
+    let message = message();
+    let is_refusal = message.is_ok();
+    let raised = refused::<PyTypeError>(message);
+    if is_refusal {
+        raised.set_cause(py, Some(error));
+    }
+    raised
 }
 
 /// Actions of several environments as the engine takes them.
@@ -159,13 +164,15 @@ impl ActionBuffer {
             return Err(PyTypeError::new_err(format!("{}, got a masked array: fill it first", needed())));
         }
         // A sequence may be of any length and cost as much memory to become an array.
-        if !actions.is_instance_of::<PyUntypedArray>() && actions.len().is_ok_and(|len| len != n_envs) {
-            return Err(PyValueError::new_err(format!("{}, got {} items", needed(), actions.len()?)));
+        if !actions.is_instance_of::<PyUntypedArray>()
+            && let Some(len) = unless_interrupted(py, actions.len())?.filter(|len| *len != n_envs)
+        {
+            return Err(PyValueError::new_err(format!("{}, got {len} items", needed())));
         }
         let numpy = py.import("numpy")?;
         let array = numpy
             .call_method1("asarray", (actions,))
-            .map_err(|error| caused_by(error, py, || format!("{}, got {}", needed(), shown(actions))))?;
+            .map_err(|error| caused_by(error, py, || Ok(format!("{}, got {}", needed(), shown(actions)?))))?;
         let array = array.cast_into::<PyUntypedArray>().map_err(|_| PyTypeError::new_err(needed()))?;
         let kind: char = array.dtype().kind().into();
         if !kinds.contains(kind) || array.dtype().itemsize() > size_of::<f64>() {

@@ -2,7 +2,7 @@
 //! dictionary.
 
 use crate::arguments::{
-    OrRaise, count, optional_count, options, seed, seed_to_python, text, weights, wrong_type, wrong_value,
+    OrRaise, count, number, optional_count, options, seed, seed_to_python, text, wrong_type, wrong_value,
 };
 use crate::game::option_to_python;
 use pyo3::exceptions::PyValueError;
@@ -147,4 +147,33 @@ fn table<'py>(name: &str, value: &Bound<'py, PyAny>, keys: &[&str]) -> PyResult<
         }
     }
     Ok(table.clone())
+}
+
+/// The weights of `reinfors.Reward`, or none for the game's defaults.
+pub(crate) fn reward_weights(reward: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, f64)>> {
+    let Some(reward) = reward else { return Ok(Vec::new()) };
+    let table = instance("reward", reward, ("reward", "Reward"))?.getattr("weights")?;
+    weights(table.cast().map_err(|_| wrong_type("the weights of reward", "a dict", &table))?)
+}
+
+/// Reward weights by key.
+pub(crate) fn weights(table: &Bound<'_, PyDict>) -> PyResult<Vec<(String, f64)>> {
+    let read = |(name, weight): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let name = text("the name of a reward", &name)?;
+        let weight = number(&format!("reward {name}"), &weight)?;
+        Ok((name, weight))
+    };
+    table.iter().map(read).collect()
+}
+
+/// The value of the argument `name`, if it is an instance of the class `reinfors.module.class`.
+fn instance<'a, 'py>(
+    name: &str,
+    value: &'a Bound<'py, PyAny>,
+    (module, class): (&str, &str),
+) -> PyResult<&'a Bound<'py, PyAny>> {
+    if value.is_instance(&value.py().import(format!("reinfors.{module}"))?.getattr(class)?)? {
+        return Ok(value);
+    }
+    Err(wrong_type(name, &format!("an instance of reinfors.{module}.{class}"), value))
 }

@@ -1,9 +1,9 @@
 //! `Engine` and its configuration: the interpreter is let go for everything but the single pooled call of
 //! `infer`.
 
-use crate::arguments::{OrRaise, count, integer, number, optional_count, reward_weights, seed, wrong_type};
+use crate::arguments::{OrRaise, count, integer, number, optional_count, seed, wrong_type};
 use crate::batch::{PyBatch, to_python};
-use crate::config::{config_from_python, config_to_python};
+use crate::config::{config_from_python, config_to_python, reward_weights};
 use crate::game::{PyGame, obs_shape};
 use crate::infer::PythonInfer;
 use crate::stream::{POLL, PyCollectStream};

@@ -1,6 +1,7 @@
 //! Whole episodes of given seeds; `reinfors.evaluation` makes statistics of them.
 
-use crate::arguments::{OrRaise, optional_count, reward_weights, seed, seed_to_python, wrong_type};
+use crate::arguments::{OrRaise, optional_count, seed, seed_to_python, wrong_type};
+use crate::config::reward_weights;
 use crate::game::PyGame;
 use crate::infer::PythonInfer;
 use pyo3::prelude::*;

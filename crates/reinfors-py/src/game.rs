@@ -1,6 +1,6 @@
 //! `Game`: a registered game with its options settled, and what the registry says of each game.
 
-use crate::arguments::{OrRaise, items, optional_dict, options, shown, text, wrong_type, wrong_value};
+use crate::arguments::{OrRaise, items, optional_dict, options, text, wrong_type, wrong_value};
 use crate::arrays::by_part;
 use numpy::PyArray1;
 use pyo3::IntoPyObjectExt;
@@ -283,12 +283,14 @@ pub(crate) fn reset_options(
             mask = Some(marks.collect::<PyResult<_>>().map_err(|_| wrong_type("reset_mask", MASK, &value))?);
             continue;
         }
-        let mut names = spec.reset_flags.iter().map(|flag| flag.name);
-        let Some(at) = names.position(|name| matches!(key.eq(name), Ok(true))) else {
+        let is_named: Vec<bool> =
+            spec.reset_flags.iter().map(|flag| key.eq(flag.name)).collect::<PyResult<_>>()?;
+        let Some(at) = is_named.iter().position(|is_named| *is_named) else {
             let names: Vec<_> = spec.reset_flags.iter().map(|flag| flag.name).chain(["reset_mask"]).collect();
             return Err(wrong_value("a key of options", &names.join(" or "), &key));
         };
-        flags[at] = value.extract::<bool>().map_err(|_| wrong_type(&shown(&key), "a bool", &value))?;
+        flags[at] =
+            value.extract::<bool>().map_err(|_| wrong_type(spec.reset_flags[at].name, "a bool", &value))?;
     }
     Ok((flags, mask))
 }

@@ -78,7 +78,7 @@ impl Output {
         }
         let has_dlpack = output.hasattr("__dlpack__")?;
         if !has_dlpack && !output.hasattr("__array__")? {
-            return Err(self.refused(&shown(output)));
+            return Err(self.refused(&shown(output)?));
         }
         let numpy = output.py().import("numpy")?;
         let convert = || -> PyResult<Bound<'py, PyAny>> {
@@ -105,8 +105,10 @@ impl Output {
             }
             numpy.call_method1("asarray", (&tensor,))
         };
-        let converted =
-            convert().map_err(|error| caused_by(error, output.py(), || self.unaccepted(&shown(output))))?;
-        converted.cast_into::<PyUntypedArray>().map_err(|error| self.refused(&shown(&error.into_inner())))
+        let converted = convert()
+            .map_err(|error| caused_by(error, output.py(), || Ok(self.unaccepted(&shown(output)?))))?;
+        converted.cast_into::<PyUntypedArray>().map_err(|error| {
+            shown(&error.into_inner()).map_or_else(|interrupt| interrupt, |given| self.refused(&given))
+        })
     }
 }

@@ -1,10 +1,10 @@
 //! `VecEnv`: environments stepped by the caller, for adapters and evaluation. Forwards to the engine crate's.
 
 use crate::arguments::{
-    OrRaise, count, items, optional_count, reward_weights, runtime_error, seed, seed_to_python, text,
-    wrong_type, wrong_value,
+    OrRaise, count, items, optional_count, runtime_error, seed, seed_to_python, text, wrong_type, wrong_value,
 };
 use crate::arrays::{ActionBuffer, hand_over, hand_over_observations};
+use crate::config::reward_weights;
 use crate::game::{PyGame, reset_options};
 use crate::step::{self, info_dict};
 use pyo3::exceptions::PyTypeError;
@@ -257,7 +257,11 @@ impl PyVecEnv {
         let Some(given) = given else { return Ok(vec![None; self.n_envs]) };
         let is_one = given.is_instance_of::<PyString>()
             || given.is_instance_of::<PyInt>()
-            || given.try_iter().is_err_and(|error| error.is_instance_of::<PyTypeError>(given.py()));
+            || match given.try_iter() {
+                Ok(_) => false,
+                Err(error) if error.is_instance_of::<PyTypeError>(given.py()) => true,
+                Err(error) => return Err(error),
+            };
         if is_one {
             let first = seed("seed", given)?;
             return Ok(
