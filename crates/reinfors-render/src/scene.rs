@@ -3,6 +3,7 @@
 
 use crate::text::Label;
 use crate::{Colour, Size, Strike};
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 
 /// A point of the surface in pixels: `x` to the right, `y` down.
@@ -29,7 +30,7 @@ impl Point {
     }
 }
 
-/// What one verb drew. Points, greys and vertices lie in the scene's own pools.
+/// What one verb drew. Points and texts lie in the scene's own pools.
 #[derive(Clone, Debug)]
 pub(crate) enum Shape {
     /// `gfxdraw.aapolygon`, then `gfxdraw.filled_polygon`.
@@ -42,8 +43,8 @@ pub(crate) enum Shape {
     Rectangle { min: Point, max: Point },
     /// One segment of `pygame.draw.lines`.
     Line { from: Point, to: Point, width: i32 },
-    /// An opaque grey picture.
-    Bitmap { min: Point, size: Size, greys: Range<usize> },
+    /// An opaque grey picture: that of text number `greys`.
+    Bitmap { min: Point, size: Size, greys: usize },
 }
 
 /// A shape, its colour, and the flips that had happened before it.
@@ -70,11 +71,21 @@ pub struct Scene {
     size: Size,
     items: Vec<Item>,
     points: Vec<Point>,
-    greys: Vec<u8>,
-    /// What texts say, by where their greys start.
-    labels: Vec<(usize, Label)>,
+    texts: Vec<Text>,
+    /// What all texts say, one behind the other.
+    characters: String,
+    /// Memory of texts that were cleared.
+    spare: RefCell<Vec<Vec<u8>>>,
     flips: usize,
     mesh: usize,
+}
+
+/// A text. Its picture is made when a rasteriser first looks at it: one that remembers texts rarely does.
+#[derive(Clone, Debug)]
+struct Text {
+    strike: Strike,
+    characters: Range<usize>,
+    greys: OnceCell<Vec<u8>>,
 }
 
 impl Scene {
@@ -90,8 +101,9 @@ impl Scene {
             size,
             items: Vec::new(),
             points: Vec::new(),
-            greys: Vec::new(),
-            labels: Vec::new(),
+            texts: Vec::new(),
+            characters: String::new(),
+            spare: RefCell::default(),
             flips: 0,
             mesh: 0,
         }
@@ -107,8 +119,9 @@ impl Scene {
     pub fn clear(&mut self) {
         self.items.clear();
         self.points.clear();
-        self.greys.clear();
-        self.labels.clear();
+        let greys = self.texts.drain(..).filter_map(|text| text.greys.into_inner());
+        self.spare.get_mut().extend(greys);
+        self.characters.clear();
         self.flips = 0;
         self.mesh = 0;
     }
@@ -178,13 +191,14 @@ impl Scene {
     /// White text on its own black box, centred on `centre` (pygame's `Rect.center`). Characters the strike
     /// lacks are left out.
     pub fn text(&mut self, strike: &Strike, text: &str, centre: Point) {
-        let start = self.greys.len();
-        let size = strike.render(text, &mut self.greys);
+        let size = strike.size(text);
         let min = Point::new(centre.x - size.width as i32 / 2, centre.y - size.height as i32 / 2);
         let rows = RowRange { min: min.y, max: min.y + size.height as i32 - 1 };
-        let greys = start..self.greys.len();
-        self.labels.extend(strike.label(text).map(|label| (start, label)));
-        self.push(Shape::Bitmap { min, size, greys }, Colour::BLACK, rows);
+        let start = self.characters.len();
+        self.characters.push_str(text);
+        let characters = start..self.characters.len();
+        self.texts.push(Text { strike: strike.clone(), characters, greys: OnceCell::new() });
+        self.push(Shape::Bitmap { min, size, greys: self.texts.len() - 1 }, Colour::BLACK, rows);
     }
 
     /// Smooth polygons from here on, up to the next call, meet edge to edge and do not overlap. The exact
@@ -216,13 +230,20 @@ impl Scene {
         &self.points[range.clone()]
     }
 
-    pub(crate) fn greys(&self, range: &Range<usize>) -> &[u8] {
-        &self.greys[range.clone()]
+    /// The picture of a text.
+    pub(crate) fn greys(&self, &text: &usize) -> &[u8] {
+        let Text { strike, characters, greys } = &self.texts[text];
+        greys.get_or_init(|| {
+            let mut greys = self.spare.borrow_mut().pop().unwrap_or_default();
+            strike.render(&self.characters[characters.clone()], &mut greys);
+            greys
+        })
     }
 
-    /// What a picture says, if it is a short text.
-    pub(crate) fn label(&self, greys: &Range<usize>) -> Option<Label> {
-        self.labels.iter().find_map(|(start, label)| (*start == greys.start).then_some(*label))
+    /// What a text says, if it is short.
+    pub(crate) fn label(&self, &text: &usize) -> Option<Label> {
+        let Text { strike, characters, .. } = &self.texts[text];
+        strike.label(&self.characters[characters.clone()])
     }
 
     fn keep(&mut self, points: impl Iterator<Item = Point>) -> (Range<usize>, RowRange) {

@@ -3,11 +3,12 @@
 //!
 //! 1. Smooth polygons become outlines of what `gfxdraw` paints, and outlines become exact areas of cells
 //!    (`mesh`, `coverage`). A mesh of polygons is one layer: nothing shines through the edges they share.
+//!    Layers become bytes together (`compose`).
 //! 2. Hard shapes are small and cover each other: their very pixels are kept as bits, and counted
 //!    (`stencil`).
 //! 3. A panel of rectangles and text at the foot is drawn to the byte (`panel`).
-//! 4. Everything is inlined into one kernel per level of the processor. Nothing is fused or approximated, so
-//!    that all levels give the same bytes.
+//! 4. Each stage is a kernel of its own, compiled for each level of the processor. Nothing is fused or
+//!    approximated, so that all levels give the same bytes.
 //!
 //! The road not taken: drawing a few of the scanlines exactly. It costs several times as much, and what it
 //! leaves out is just what matters, edges that are almost level.
@@ -15,6 +16,7 @@
 //! [`Thumbnail`]: crate::Thumbnail
 
 mod canvas;
+mod compose;
 mod coverage;
 mod mesh;
 mod panel;
@@ -27,7 +29,7 @@ use crate::layout::luminance;
 use crate::scene::{Item, Shape};
 use crate::{Colour, Layout, Point, Scene, Size, SizeError};
 use canvas::Canvas;
-use coverage::{COLOURED, Coverage, GREY, PLAIN};
+use coverage::{COLOURED, Coverage, GREY, LAYERS, PLAIN};
 use mesh::{Grid, Mesh};
 use panel::{Panel, Place};
 use reinfors_math::cpu::{Kernel, Level};
@@ -38,10 +40,12 @@ use stencil::Stencil;
 #[derive(Clone, Debug)]
 pub struct Sketch {
     surface: Size,
+    size: Size,
     layout: Layout,
     axes: Axes,
     level: Level,
-    canvas: Canvas,
+    /// The planes of a picture whose layout has none.
+    planes: Vec<u8>,
     mesh: Mesh,
     coverage: Coverage,
     stencil: Stencil,
@@ -72,20 +76,58 @@ impl Axes {
     }
 }
 
-/// One frame, to be compiled for each level.
-struct Frame<'a> {
-    sketch: &'a mut Sketch,
+/// The edges of a layer of polygons, from their corners to their areas.
+struct AddMesh<'a> {
+    mesh: &'a mut Mesh,
+    coverage: &'a mut Coverage,
+    axes: &'a Axes,
     scene: &'a Scene,
-    out: &'a mut [u8],
+    layer: &'a [Item],
+    grid: Grid,
 }
 
-impl Kernel for Frame<'_> {
+impl Kernel for AddMesh<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        self.sketch.draw_scene(self.scene);
-        self.sketch.write(self.out);
+        let Self { mesh, coverage, axes, scene, layer, grid } = self;
+        mesh.clear();
+        for item in layer {
+            if let Shape::AaPolygon { points } = &item.shape
+                && is_seen(scene.points(points), scene.size())
+            {
+                mesh.push(scene.points(points), axes.ink(item.colour));
+            }
+        }
+        mesh.trace(grid, coverage);
+    }
+}
+
+/// Planes as pixels, or as their luminance.
+struct Interleave<'a> {
+    planes: &'a [u8],
+    is_gray: bool,
+    out: &'a mut [u8],
+}
+
+impl Kernel for Interleave<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (reds, rest) = self.planes.split_at(self.planes.len() / 3);
+        let (greens, blues) = rest.split_at(reds.len());
+        let pixels = reds.iter().zip(greens).zip(blues);
+        if self.is_gray {
+            for (byte, ((&red, &green), &blue)) in self.out.iter_mut().zip(pixels) {
+                *byte = luminance([red, green, blue, 0]);
+            }
+        } else {
+            for (pixel, ((&red, &green), &blue)) in self.out.chunks_exact_mut(3).zip(pixels) {
+                pixel.copy_from_slice(&[red, green, blue]);
+            }
+        }
     }
 }
 
@@ -96,11 +138,13 @@ impl Sketch {
     /// [`SizeError`] unless `size` is smaller than `surface` on both axes, and not below 1/250 of it.
     pub fn new(surface: Size, size: Size, layout: Layout) -> Result<Self, SizeError> {
         let [columns, rows] = Axis::both(surface, size)?;
+        let planes = if layout == Layout::Chw { 0 } else { 3 * size.area() };
         Ok(Self {
             surface,
+            size,
             layout,
             level: Level::best(),
-            canvas: Canvas::new(size),
+            planes: vec![0; planes],
             mesh: Mesh::default(),
             coverage: Coverage::new(size),
             stencil: Stencil::default(),
@@ -119,7 +163,7 @@ impl Sketch {
     /// The output's size.
     #[must_use]
     pub const fn size(&self) -> Size {
-        self.canvas.size
+        self.size
     }
 
     /// Draws `scene` into `out`, a picture in this sketch's layout.
@@ -128,17 +172,24 @@ impl Sketch {
     /// If the scene is of another surface size, or `out` of another length.
     pub fn draw(&mut self, scene: &Scene, out: &mut [u8]) {
         assert_eq!(scene.size(), self.surface, "a scene of this sketch's surface");
-        assert_eq!(out.len(), self.layout.channels() * self.size().area(), "a picture in this layout");
-        self.level.run(Frame { sketch: self, scene, out });
+        assert_eq!(out.len(), self.layout.channels() * self.size.area(), "a picture in this layout");
+        if self.layout == Layout::Chw {
+            return self.draw_scene(scene, &mut Canvas::over(out, self.size));
+        }
+        let mut planes = std::mem::take(&mut self.planes);
+        self.draw_scene(scene, &mut Canvas::over(&mut planes, self.size));
+        let is_gray = self.layout == Layout::Gray;
+        self.level.run(Interleave { planes: &planes, is_gray, out });
+        self.planes = planes;
     }
 
-    #[inline(always)]
-    fn draw_scene(&mut self, scene: &Scene) {
+    fn draw_scene(&mut self, scene: &Scene, canvas: &mut Canvas) {
         let place = Place::find(scene, &self.axes.rows);
         let (world, limit) = match &place {
             Some(place) => (place.first_item, self.axes.rows.taps[place.rows.start].start),
             None => (scene.items().len(), self.surface.height),
         };
+        self.coverage.height = place.as_ref().map_or(self.size.height, |place| place.rows.start);
         let (world, panel) = scene.items().split_at(world);
         let covers = |item: &Item| match item.shape {
             Shape::Rectangle { min, max } => {
@@ -148,92 +199,60 @@ impl Sketch {
             _ => false,
         };
         let base = world.iter().rposition(covers);
-        let ground = base.map_or(Colour::BLACK, |index| world[index].colour);
-        self.canvas.fill(ground.channels().map(|channel| channel.saturating_sub(self.axes.loss)));
+        let mut ground = Some(self.axes.ink(base.map_or(Colour::BLACK, |index| world[index].colour)));
         let visible = &world[base.map_or(0, |index| index + 1)..];
         // A panel's bars may rise above it.
         let rising = if panel.iter().any(|item| item.rows.min < limit as i32) { panel } else { &[] };
         for items in [visible, rising] {
-            self.draw_layers(scene, items, limit as i32);
+            self.draw_layers(scene, items, limit as i32, &mut ground, canvas);
         }
+        self.coverage.compose(self.level, &mut ground, canvas);
         if let Some(place) = &place {
-            self.panel.draw(scene, place, &self.axes, &mut self.canvas);
+            self.panel.draw(self.level, scene, place, &self.axes, canvas);
         }
     }
 
-    /// Draws scanlines above `limit`, layer by layer.
-    #[inline(always)]
-    fn draw_layers(&mut self, scene: &Scene, items: &[Item], limit: i32) {
+    /// Draws scanlines above `limit`, layer by layer. `ground` is the colour everywhere, until it is drawn.
+    fn draw_layers(
+        &mut self,
+        scene: &Scene,
+        items: &[Item],
+        limit: i32,
+        ground: &mut Option<[f32; 3]>,
+        canvas: &mut Canvas,
+    ) {
         let mut rest = items;
         while let Some(first) = rest.first() {
             let count = rest.iter().skip(1).take_while(|item| joins(first, item)).count() + 1;
             let (layer, later) = rest.split_at(count);
             rest = later;
+            let is_mesh = matches!(first.shape, Shape::AaPolygon { .. });
+            if !is_mesh || self.coverage.count == LAYERS {
+                self.coverage.compose(self.level, ground, canvas);
+            }
             match &first.shape {
-                Shape::AaPolygon { .. } => self.draw_mesh(scene, layer),
-                Shape::Bitmap { .. } => picture::draw(scene, first, limit, &self.axes, &mut self.canvas),
-                _ => self.stencil.draw(scene, layer, limit, &self.axes, &mut self.canvas),
+                Shape::AaPolygon { .. } => self.add_mesh(scene, layer),
+                Shape::Bitmap { .. } => picture::draw(scene, first, limit, &self.axes, canvas),
+                _ => self.stencil.draw(self.level, scene, layer, limit, &self.axes, canvas),
             }
         }
     }
 
-    #[inline(always)]
-    fn draw_mesh(&mut self, scene: &Scene, layer: &[Item]) {
-        self.mesh.clear();
-        for item in layer {
-            if let Shape::AaPolygon { points } = &item.shape
-                && is_seen(scene.points(points), self.surface)
-            {
-                self.mesh.push(scene.points(points), self.axes.ink(item.colour));
-            }
-        }
-        let (size, surface) = (self.size(), self.surface);
+    /// Makes a mesh a layer of the coverage.
+    fn add_mesh(&mut self, scene: &Scene, layer: &[Item]) {
+        let (size, surface) = (self.size, self.surface);
         let grid = Grid {
             scale: [size.width as f32 / surface.width as f32, size.height as f32 / surface.height as f32],
             flipped: scene.is_flipped(&layer[0]).then_some(surface.height as f32),
         };
-        self.mesh.trace(grid, &mut self.coverage);
-        if let Some(ink) = self.mesh.plain() {
-            self.coverage.sweep::<PLAIN>(&mut self.canvas, ink);
-        } else if self.mesh.is_grey() {
-            self.coverage.sweep::<GREY>(&mut self.canvas, [0.0; 3]);
+        let Self { mesh, coverage, axes, level, .. } = self;
+        level.run(AddMesh { mesh, coverage, axes, scene, layer, grid });
+        if let Some(ink) = mesh.plain() {
+            coverage.close_layer::<PLAIN>(*level, ink);
+        } else if mesh.is_grey() {
+            coverage.close_layer::<GREY>(*level, [0.0; 3]);
         } else {
-            self.coverage.sweep::<COLOURED>(&mut self.canvas, [0.0; 3]);
-        }
-    }
-
-    #[inline(always)]
-    fn write(&self, out: &mut [u8]) {
-        let size = self.size();
-        let planes = self.canvas.planes.each_ref().map(|plane| plane.chunks_exact(self.canvas.stride));
-        match self.layout {
-            Layout::Chw => {
-                for (plane, rows) in out.chunks_exact_mut(size.area()).zip(planes) {
-                    for (line, row) in plane.chunks_exact_mut(size.width).zip(rows) {
-                        line.copy_from_slice(&row[..size.width]);
-                    }
-                }
-            }
-            Layout::Hwc => {
-                let [reds, greens, blues] = planes;
-                let rows = reds.zip(greens).zip(blues);
-                for (line, ((reds, greens), blues)) in out.chunks_exact_mut(3 * size.width).zip(rows) {
-                    let pixels = reds.iter().zip(greens).zip(blues);
-                    for (pixel, ((&red, &green), &blue)) in line.chunks_exact_mut(3).zip(pixels) {
-                        pixel.copy_from_slice(&[red, green, blue]);
-                    }
-                }
-            }
-            Layout::Gray => {
-                let [reds, greens, blues] = planes;
-                let rows = reds.zip(greens).zip(blues);
-                for (line, ((reds, greens), blues)) in out.chunks_exact_mut(size.width).zip(rows) {
-                    let pixels = reds.iter().zip(greens).zip(blues);
-                    for (byte, ((&red, &green), &blue)) in line.iter_mut().zip(pixels) {
-                        *byte = luminance([red, green, blue, 0]);
-                    }
-                }
-            }
+            coverage.close_layer::<COLOURED>(*level, [0.0; 3]);
         }
     }
 }

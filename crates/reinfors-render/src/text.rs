@@ -4,14 +4,18 @@
 //! 64ths, by the character's width and its pair's kerning, and is cut down. Overlaps take the brighter pixel.
 
 use crate::Size;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// File signature and version.
 const MAGIC: &[u8; 4] = b"STR1";
 
-/// The pictures, widths and kerning of a few characters.
+/// The pictures, widths and kerning of a few characters. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Strike {
+pub struct Strike(Arc<Characters>);
+
+#[derive(Debug)]
+struct Characters {
     /// Tells strikes apart; a clone, which draws the same, has the same.
     id: u32,
     height: usize,
@@ -81,40 +85,46 @@ impl Strike {
         }
         static STRIKES: AtomicU32 = AtomicU32::new(0);
         let id = STRIKES.fetch_add(1, Ordering::Relaxed);
-        if bytes.is_empty() { Ok(Self { id, height, glyphs, advances }) } else { Err(StrikeError) }
+        let characters = Characters { id, height, glyphs, advances };
+        if bytes.is_empty() { Ok(Self(Arc::new(characters))) } else { Err(StrikeError) }
     }
 
     /// The label of a text, unless it is long or has a zero in it, which labels are filled up with.
     pub(crate) fn label(&self, text: &str) -> Option<Label> {
         let mut bytes = [0; Label::LONGEST];
         bytes.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
-        (!text.contains('\0')).then_some(Label { strike: self.id, bytes })
+        (!text.contains('\0')).then_some(Label { strike: self.0.id, bytes })
     }
 
-    /// Appends the picture of `text` to `greys`, row by row, and tells its size.
-    pub(crate) fn render(&self, text: &str, greys: &mut Vec<u8>) -> Size {
+    /// The size of a text's picture.
+    pub(crate) fn size(&self, text: &str) -> Size {
         let width = self.pens(text).map(|(pen, glyph)| pen + glyph.width).max().unwrap_or(0);
-        let start = greys.len();
-        greys.resize(start + width * self.height, 0);
-        let picture = &mut greys[start..];
+        Size::new(width, self.0.height)
+    }
+
+    /// The picture of `text`, row by row, in place of what is in `greys`.
+    pub(crate) fn render(&self, text: &str, greys: &mut Vec<u8>) {
+        let Size { width, height } = self.size(text);
+        greys.clear();
+        greys.resize(width * height, 0);
         for (pen, glyph) in self.pens(text) {
-            for (line, ink) in picture.chunks_exact_mut(width).zip(glyph.greys.chunks_exact(glyph.width)) {
+            for (line, ink) in greys.chunks_exact_mut(width).zip(glyph.greys.chunks_exact(glyph.width)) {
                 for (grey, &ink) in line[pen..].iter_mut().zip(ink) {
                     *grey = (*grey).max(ink);
                 }
             }
         }
-        Size::new(width, self.height)
     }
 
     /// Each known character of the text and the column it starts at.
     fn pens<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (usize, &'a Glyph)> {
-        let known = |byte| self.glyphs.iter().position(|glyph| glyph.character == byte);
-        text.bytes().filter_map(known).scan((0, None), |(pen, previous), index| {
+        let Characters { glyphs, advances, .. } = &*self.0;
+        let known = move |byte| glyphs.iter().position(|glyph| glyph.character == byte);
+        text.bytes().filter_map(known).scan((0, None), move |(pen, previous), index| {
             if let Some(previous) = previous.replace(index) {
-                *pen += usize::from(self.advances[previous * self.glyphs.len() + index]);
+                *pen += usize::from(advances[previous * glyphs.len() + index]);
             }
-            Some((*pen / 64, &self.glyphs[index]))
+            Some((*pen / 64, &glyphs[index]))
         })
     }
 }
@@ -130,11 +140,13 @@ mod tests {
     #[test]
     fn characters_stand_at_their_advances_and_the_brighter_pixel_wins() {
         let strike = Strike::parse(TINY).unwrap();
-        let mut greys = vec![];
-        assert_eq!(strike.render("a?b", &mut greys), Size::new(2, 2));
+        let mut greys = vec![7; 9];
+        assert_eq!(strike.size("a?b"), Size::new(2, 2));
+        strike.render("a?b", &mut greys);
         assert_eq!(greys, [0, 5, 9, 8]);
-        greys.clear();
-        assert_eq!(strike.render("", &mut greys), Size::new(0, 2));
+        assert_eq!(strike.size(""), Size::new(0, 2));
+        strike.render("", &mut greys);
+        assert!(greys.is_empty());
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! What a step and its frame cost on one core, for each way of drawing, 64 races side by side.
+//! What a step and its frame cost on one core, for each way of drawing, 64 races side by side under uniformly
+//! random actions, as in `make bench`.
 //!
-//! `cargo bench -p reinfors-games --bench frames [-- ROUNDS]`. Prints, for the opening second and for full
-//! zoom, the least and the median time of a round in microseconds per world. A debug build refuses to be
-//! measured.
+//! `cargo bench -p reinfors-games --bench frames [-- [ROUNDS] [exact | fast]]`. Prints, for the opening second
+//! and for full zoom, the least and the median time of a round in microseconds per world. A debug build
+//! refuses to be measured.
 
 use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_core::{Actions, AnyBatch, OptionValue, Outcome};
@@ -14,8 +15,11 @@ const ROUNDS: usize = 300;
 /// Steps until the view has zoomed in.
 const OPENING: usize = 50;
 
-/// Steps that an action is held for.
-const HOLD: usize = 5;
+/// The ways of drawing.
+const WAYS: [&str; 2] = ["exact", "fast"];
+
+/// The five discrete actions.
+const ACTIONS: u64 = 5;
 
 /// A batch with room for what it gives.
 struct Course {
@@ -46,11 +50,8 @@ impl Course {
     }
 
     /// Steps and draws every world; tells how long each took, in seconds.
-    fn round(&mut self, index: usize) -> [f64; 2] {
-        if index.is_multiple_of(HOLD) {
-            // Gas half the time: a car that gets somewhere.
-            self.actions.fill_with(|| [0, 1, 2, 3, 3, 3][self.rng.integers(6) as usize]);
-        }
+    fn round(&mut self) -> [f64; 2] {
+        self.actions.fill_with(|| self.rng.integers(ACTIONS) as i64);
         let start = Instant::now();
         self.batch.step(Actions::Discrete(&self.actions), None, &mut self.outcomes);
         let stepped = start.elapsed();
@@ -75,9 +76,11 @@ fn main() {
     let given = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
     let rounds: usize = given.unwrap_or(ROUNDS).max(OPENING + 1);
     println!("us per world: least, median    step              frame, opening    frame, full zoom");
-    for frames in ["exact", "fast"] {
+    let named = |frames: &&str| std::env::args().any(|argument| argument == *frames);
+    let is_one = WAYS.iter().any(named);
+    for frames in WAYS.iter().copied().filter(|frames| !is_one || named(frames)) {
         let mut course = Course::new(frames);
-        let times: Vec<[f64; 2]> = (0..rounds).map(|index| course.round(index)).collect();
+        let times: Vec<[f64; 2]> = (0..rounds).map(|_| course.round()).collect();
         let part = |part: usize, rounds: std::ops::Range<usize>| {
             summary(times[rounds].iter().map(|times| times[part]).collect())
         };

@@ -247,7 +247,8 @@ impl CarRacing {
 
     fn road(&self) -> Road<'_> {
         let race = &self.state.race;
-        Road { quads: race.track().quads(), colours: race.road_colours() }
+        let track = race.track();
+        Road { quads: track.quads(), stretches: track.stretches(), colours: race.road_colours() }
     }
 }
 

@@ -32,6 +32,12 @@ pub const PLAYFIELD: f64 = 2000.0 / SCALE;
 /// The corners of a quadrilateral in world coordinates, metres.
 pub type Quad = [[f64; 2]; 4];
 
+/// Corners of an upright box in world coordinates: the least and the greatest.
+pub type Bounds = [[f64; 2]; 2];
+
+/// How many quads in a row are looked for together.
+pub const STRETCH: usize = 8;
+
 /// What a quad of the road is. Each carries the index of its tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -49,6 +55,7 @@ pub struct Track {
     points: Vec<PathPoint>,
     attempts: u32,
     quads: Vec<Quad>,
+    stretches: Vec<Bounds>,
     parts: Vec<Part>,
     quad_of_tile: Vec<u32>,
     tiles: TileMap,
@@ -86,6 +93,11 @@ impl Track {
     /// The road in drawing order: each tile, followed by its kerb if it has one.
     pub fn quads(&self) -> &[Quad] {
         &self.quads
+    }
+
+    /// The box around each [`STRETCH`] of quads.
+    pub fn stretches(&self) -> &[Bounds] {
+        &self.stretches
     }
 
     /// What each of the quads is.
@@ -153,6 +165,7 @@ impl From<Generated> for Track {
                 track.parts.push(Part::Kerb(tile));
             }
         }
+        track.stretches = stretches(&track.quads);
         track.tiles = TileMap::new(&road);
         track.points = points;
         track
@@ -163,6 +176,15 @@ impl From<Track> for Generated {
     fn from(track: Track) -> Self {
         Self { points: track.points, attempts: track.attempts }
     }
+}
+
+/// The box around each [`STRETCH`] of quads.
+pub fn stretches(quads: &[Quad]) -> Vec<Bounds> {
+    let grown = |[low, high]: Bounds, corner: &[f64; 2]| {
+        [[low[0].min(corner[0]), low[1].min(corner[1])], [high[0].max(corner[0]), high[1].max(corner[1])]]
+    };
+    let nothing = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
+    quads.chunks(STRETCH).map(|stretch| stretch.as_flattened().iter().fold(nothing, grown)).collect()
 }
 
 /// A point of the path with the direction across the road.

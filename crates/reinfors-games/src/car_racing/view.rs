@@ -11,7 +11,7 @@ use reinfors_render::{Camera, Colour, Point, Scene, Size, Strike};
 use std::io::Write;
 
 use super::colours::{Colours, drawn};
-use super::track::{PLAYFIELD, Quad};
+use super::track::{Bounds, PLAYFIELD, Quad, STRETCH};
 
 /// The surface everything is drawn on (`WINDOW_W`, `WINDOW_H`).
 pub const SURFACE: Size = Size::new(1000, 800);
@@ -77,6 +77,8 @@ const SCORE_CENTRE: Point = Point::new(60, 750);
 pub struct Road<'a> {
     /// Their corners in the world.
     pub quads: &'a [Quad],
+    /// The box around each [`STRETCH`] of them.
+    pub stretches: &'a [Bounds],
     /// Their colours as drawn, one for each quad.
     pub colours: &'a [[u8; 3]],
 }
@@ -238,14 +240,16 @@ fn draw_ground(scene: &mut Scene, camera: &Camera, colours: &Colours) {
 fn draw_road(scene: &mut Scene, camera: &Camera, road: Road) {
     let [min, max] = camera.visible_box(SURFACE);
     scene.mesh();
-    for (quad, &colour) in road.quads.iter().zip(road.colours) {
-        let [a, b, c, d] = quad;
-        let is_seen = (0..2).all(|axis| {
-            a[axis].min(b[axis]).min(c[axis].min(d[axis])) <= max[axis]
-                && a[axis].max(b[axis]).max(c[axis].max(d[axis])) >= min[axis]
-        });
-        if is_seen {
-            scene.aa_polygon(&project(camera, quad), Colour::rgb(colour));
+    let meets = |[low, high]: Bounds| (0..2).all(|axis| low[axis] <= max[axis] && high[axis] >= min[axis]);
+    let stretches = road.quads.chunks(STRETCH).zip(road.colours.chunks(STRETCH)).zip(road.stretches);
+    for (stretch, _) in stretches.filter(|(_, bounds)| meets(**bounds)) {
+        for (quad, &colour) in stretch.0.iter().zip(stretch.1) {
+            let [a, b, c, d] = quad;
+            let least = |axis: usize| a[axis].min(b[axis]).min(c[axis].min(d[axis]));
+            let greatest = |axis: usize| a[axis].max(b[axis]).max(c[axis].max(d[axis]));
+            if meets([[least(0), least(1)], [greatest(0), greatest(1)]]) {
+                scene.aa_polygon(&project(camera, quad), Colour::rgb(colour));
+            }
         }
     }
 }

@@ -13,60 +13,74 @@ pub(super) const BLOCK: usize = 8;
 /// Added before the fraction is dropped. Uniform colours stay as they are for any value in `0.0..1.0`.
 const ROUND: f32 = 0.95;
 
-/// Coverage above this is an overlap, not rounding.
-const MOST_COVER: f32 = 1.0001;
-
-/// Three planes of `stride * height` bytes.
-#[derive(Clone, Debug)]
-pub(super) struct Canvas {
+/// Three planes of `size` bytes, borrowed: where the layout allows it they are the picture itself.
+#[derive(Debug)]
+pub(super) struct Canvas<'a> {
     pub size: Size,
-    /// Bytes to a row, a multiple of [`BLOCK`].
-    pub stride: usize,
-    pub planes: [Vec<u8>; 3],
+    pub planes: [&'a mut [u8]; 3],
 }
 
-impl Canvas {
-    /// A black canvas.
-    pub fn new(size: Size) -> Self {
-        let stride = size.width.next_multiple_of(BLOCK);
-        Self { size, stride, planes: std::array::from_fn(|_| vec![0; stride * size.height]) }
+impl<'a> Canvas<'a> {
+    /// A canvas over `3 * size.area()` bytes.
+    pub fn over(bytes: &'a mut [u8], size: Size) -> Self {
+        let (red, rest) = bytes.split_at_mut(size.area());
+        let (green, blue) = rest.split_at_mut(size.area());
+        Self { size, planes: [red, green, blue] }
     }
 
-    /// One colour everywhere.
-    pub fn fill(&mut self, colour: [u8; 3]) {
-        for (plane, value) in self.planes.iter_mut().zip(colour) {
-            plane.fill(value);
-        }
-    }
-
-    /// Lays `sums` (coverage, red, green, blue) over a block.
+    /// Puts bytes into a block. The last block of a row may be narrower.
     #[inline(always)]
-    pub fn mix(&mut self, row: usize, block: usize, sums: &[[f32; BLOCK]; 4]) {
-        let start = row * self.stride + block * BLOCK;
-        let cover = sums[0];
-        let keep: [f32; BLOCK] = each(|lane| 1.0 - if cover[lane] < 1.0 { cover[lane] } else { 1.0 });
-        let mut scale = [1.0; BLOCK];
-        if cover.iter().fold(false, |any, &cover| any | (cover > MOST_COVER)) {
-            scale = each(|lane| if cover[lane] > 1.0 { 1.0 / cover[lane] } else { 1.0 });
-        }
-        for (plane, sums) in self.planes.iter_mut().zip(&sums[1..]) {
-            let bytes: &mut [u8; BLOCK] = (&mut plane[start..start + BLOCK]).try_into().expect("a block");
-            let below: [f32; BLOCK] = bytes.map(f32::from);
-            let mixed: [f32; BLOCK] = each(|lane| below[lane] * keep[lane] + sums[lane] * scale[lane]);
-            for (byte, value) in bytes.iter_mut().zip(rounded(mixed)) {
-                *byte = value as u8;
+    pub fn store(&mut self, row: usize, block: usize, bytes: &[[u8; BLOCK]; 3]) {
+        let start = row * self.size.width + block * BLOCK;
+        let width = self.size.width - block * BLOCK;
+        for (plane, bytes) in self.planes.iter_mut().zip(bytes) {
+            if width >= BLOCK {
+                plane[start..start + BLOCK].copy_from_slice(bytes);
+            } else {
+                plane[start..start + width].copy_from_slice(&bytes[..width]);
             }
         }
     }
 
-    /// Repeats the block of the row above.
+    /// Fills a row with the same block over and over.
     #[inline(always)]
-    pub fn repeat(&mut self, row: usize, block: usize) {
-        let start = row * self.stride + block * BLOCK;
-        for plane in &mut self.planes {
-            let above: [u8; BLOCK] = plane[start - self.stride..][..BLOCK].try_into().expect("a block");
-            plane[start..start + BLOCK].copy_from_slice(&above);
+    pub fn fill_row(&mut self, row: usize, bytes: &[[u8; BLOCK]; 3]) {
+        if row < self.size.height {
+            for block in 0..self.size.width.div_ceil(BLOCK) {
+                self.store(row, block, bytes);
+            }
         }
+    }
+
+    /// Makes a row what the row above is.
+    #[inline(always)]
+    pub fn repeat_row(&mut self, row: usize) {
+        let width = self.size.width;
+        for plane in &mut self.planes {
+            let (above, below) = plane[(row - 1) * width..(row + 1) * width].split_at_mut(width);
+            // In vectors: a call for so few bytes costs more than they do.
+            let (above, below) = (above.as_chunks::<32>(), below.as_chunks_mut::<32>());
+            for (below, above) in below.0.iter_mut().zip(above.0) {
+                *below = *above;
+            }
+            if !above.1.is_empty() {
+                below.1.copy_from_slice(above.1);
+            }
+        }
+    }
+
+    /// What a block shows.
+    #[inline(always)]
+    pub fn load(&self, row: usize, block: usize) -> [[f32; BLOCK]; 3] {
+        let start = row * self.size.width + block * BLOCK;
+        let width = (self.size.width - block * BLOCK).min(BLOCK);
+        let mut cells = [[0.0; BLOCK]; 3];
+        for (cells, plane) in cells.iter_mut().zip(&self.planes) {
+            for (cell, &byte) in cells.iter_mut().zip(&plane[start..start + width]) {
+                *cell = f32::from(byte);
+            }
+        }
+        cells
     }
 
     /// The cells of a box in one plane, row by row.
@@ -77,14 +91,15 @@ impl Canvas {
         rows: Range<usize>,
         columns: Range<usize>,
     ) -> impl Iterator<Item = &mut [u8]> {
-        let lines = rows.start * self.stride..rows.end * self.stride;
-        self.planes[plane][lines].chunks_exact_mut(self.stride).map(move |row| &mut row[columns.clone()])
+        let width = self.size.width;
+        let lines = rows.start * width..rows.end * width;
+        self.planes[plane][lines].chunks_exact_mut(width).map(move |row| &mut row[columns.clone()])
     }
 
     /// Mixes one cell: `keep` of what is there, plus `ink`.
     #[inline(always)]
     pub fn blend(&mut self, row: usize, column: usize, keep: f32, ink: [f32; 3]) {
-        let at = row * self.stride + column;
+        let at = row * self.size.width + column;
         for (plane, ink) in self.planes.iter_mut().zip(ink) {
             let [value] = rounded([f32::from(plane[at]) * keep + ink]);
             plane[at] = value as u8;
@@ -95,19 +110,14 @@ impl Canvas {
 /// Mixed colours as bytes, in the low bits. Adding 2^23 leaves the nearest integer there, which vectorises
 /// where a saturating cast does not.
 #[inline(always)]
-fn rounded<const N: usize>(mixed: [f32; N]) -> [u32; N] {
+pub(super) fn rounded<const N: usize>(mixed: [f32; N]) -> [u32; N] {
     const INTEGERS: f32 = 8_388_608.0;
-    let mixed = mixed.map(|value| value + (ROUND - 0.5));
-    let mixed = mixed.map(|value| if value > 0.0 { value } else { 0.0 });
-    let mixed = mixed.map(|value| if value < 255.0 { value } else { 255.0 });
-    mixed.map(|value| (value + INTEGERS).to_bits())
-}
-
-#[inline(always)]
-fn each<const N: usize>(value: impl Fn(usize) -> f32) -> [f32; N] {
-    let mut lanes = [0.0; N];
-    for (index, lane) in lanes.iter_mut().enumerate() {
-        *lane = value(index);
+    let mut bits = [0; N];
+    for lane in 0..N {
+        let value = mixed[lane] + (ROUND - 0.5);
+        let value = if value > 0.0 { value } else { 0.0 };
+        let value = if value < 255.0 { value } else { 255.0 };
+        bits[lane] = (value + INTEGERS).to_bits();
     }
-    lanes
+    bits
 }

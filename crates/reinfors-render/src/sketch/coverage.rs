@@ -4,12 +4,16 @@
 //! 1. An edge adds, to each column it crosses, the area below it. Summed down a column, an upper edge opens
 //!    the polygon and the lower one closes it: nothing but edges is ever walked (the signed-area accumulation
 //!    of font rasterisers, with columns in place of rows, so that rows of output are rows of memory).
-//! 2. A cell carries its ink times area, so polygons that meet in a cell share it by area. Where a layer
+//! 2. The eight columns of a block are lanes: the area below a straight edge in one row of a column is a
+//!    difference of two parabolas, without a branch.
+//! 3. A cell carries its ink times area, so polygons that meet in a cell share it by area. Where a layer
 //!    overlaps itself the areas pass one, and their mean colour is taken.
-//! 3. Blocks of cells without an edge are what the block above is: they are copied or skipped.
+//! 4. Layers are kept apart until all of them are laid over what is below at once (`compose`).
 
-use super::canvas::{BLOCK, Canvas};
+use super::canvas::BLOCK;
+use super::compose::Sums;
 use crate::Size;
+use reinfors_math::cpu::{Kernel, Level};
 use std::ops::Range;
 
 /// What one unit of area adds to a cell: coverage alone, coverage and grey, or coverage, red, green and blue.
@@ -24,28 +28,98 @@ pub(super) const GREY: usize = 2;
 /// Parts of the ink of any other layer.
 pub(super) const COLOURED: usize = 4;
 
-/// Areas below this are the rounding of sums that should be zero.
-const NOTHING: f32 = 1e-3;
+/// Layers that are laid over what is below at once.
+pub(super) const LAYERS: usize = 2;
 
-/// One part of the ink in a block's cells.
-type Cells = [f32; BLOCK];
+/// One number for each cell of a block, aligned as vectors are.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(32))]
+pub(super) struct Cells(pub [f32; BLOCK]);
 
-/// One layer's edges over a grid of cells.
+/// The edges of a few layers over a grid of cells.
 #[derive(Clone, Debug)]
 pub(super) struct Coverage {
-    width: usize,
-    height: usize,
+    pub columns: usize,
     /// Rows to a column of blocks; two more than are seen, for areas that end there.
-    rows: usize,
-    /// What changes at each cell against the cell above, block column by block column, in a block part by
-    /// part. As dense as the layer's parts allow: all of it is to stay in the nearest cache.
-    blocks: Vec<Cells>,
-    /// Whether an edge changed the block.
-    touched: Vec<bool>,
-    /// The rows of each block column that edges may have changed.
-    reach: Vec<Range<usize>>,
+    pub rows: usize,
+    /// Rows that are seen in this frame.
+    pub height: usize,
+    width: f32,
+    /// Layers so far, each with what its cells consist of.
+    pub layers: [Layer; LAYERS],
+    pub count: usize,
     /// Edges on their way into the blocks, left end first and inside the canvas.
     segments: Vec<Segment>,
+    /// What all layers amount to in the row that is being composed, block by block.
+    pub sums: Vec<Sums>,
+}
+
+/// What changes at each cell against the cell above.
+#[derive(Clone, Debug)]
+pub(super) struct Layer {
+    /// Parts to a cell.
+    pub parts: usize,
+    /// The colour of a [`PLAIN`] layer.
+    pub plain: [f32; 3],
+    /// Block column by block column, in a block part by part. As dense as the parts allow: all of it is to
+    /// stay in the nearest cache.
+    pub blocks: Vec<Cells>,
+    /// Which blocks of each row edges have changed, a bit to each.
+    pub touched: Vec<Blocks>,
+}
+
+/// A set of the blocks of a row.
+pub(super) type Blocks = [u64; 2];
+
+/// Edges in cells, in lanes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lines {
+    /// Column and row of one end, column and row of the other.
+    ends: [Vec<f32>; 4],
+    slopes: Vec<f32>,
+    /// -1 for an edge that ran to the left.
+    signs: Vec<f32>,
+}
+
+impl Lines {
+    pub fn clear(&mut self) {
+        self.ends.iter_mut().for_each(Vec::clear);
+    }
+
+    pub fn len(&self) -> usize {
+        self.ends[0].len()
+    }
+
+    /// Room for so many edges, to be filled in.
+    #[inline(always)]
+    pub fn resize(&mut self, len: usize) -> [&mut [f32]; 4] {
+        self.ends.each_mut().map(|numbers| {
+            numbers.resize(len, 0.0);
+            &mut numbers[..]
+        })
+    }
+
+    /// Turns all edges to the right and cuts them off at the sides of a canvas.
+    #[inline(always)]
+    fn direct(&mut self, width: f32) {
+        let len = self.len();
+        self.slopes.resize(len, 0.0);
+        self.signs.resize(len, 0.0);
+        let [xs, ys, far_xs, far_ys] = self.ends.each_mut().map(|numbers| &mut numbers[..len]);
+        let (slopes, signs) = (&mut self.slopes[..len], &mut self.signs[..len]);
+        for index in 0..len {
+            let (a, b) = ([xs[index], ys[index]], [far_xs[index], far_ys[index]]);
+            let runs_right = a[0] <= b[0];
+            let (x, y) = if runs_right { (a[0], a[1]) } else { (b[0], b[1]) };
+            let (far_x, far_y) = if runs_right { (b[0], b[1]) } else { (a[0], a[1]) };
+            let left = if x > 0.0 { x } else { 0.0 };
+            let right = if far_x < width { far_x } else { width };
+            let slope = (far_y - y) / (far_x - x);
+            (xs[index], far_xs[index]) = (left, right);
+            (ys[index], far_ys[index]) = (y + (left - x) * slope, y + (right - x) * slope);
+            (slopes[index], signs[index]) = (slope, if runs_right { 1.0 } else { -1.0 });
+        }
+    }
 }
 
 /// A piece of an edge.
@@ -57,43 +131,58 @@ struct Segment {
     ink: Ink<COLOURED>,
 }
 
-/// No rows yet: any others are earlier and later.
-const NOWHERE: Range<usize> = Range { start: usize::MAX, end: 0 };
+/// Left border of each column of a block.
+const BORDERS: [f32; BLOCK] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+
+/// Edges that rise by less than this in a column are level.
+const LEVEL: f32 = 1e-9;
 
 impl Coverage {
-    /// No edges yet, for a canvas of `width` by `height` cells.
-    pub fn new(Size { width, height }: Size) -> Self {
-        let rows = height + 2;
-        let columns = width.div_ceil(BLOCK);
+    /// No edges yet, for a canvas of `size` cells.
+    pub fn new(size: Size) -> Self {
+        let rows = size.height + 2;
+        let columns = size.width.div_ceil(BLOCK);
+        assert!(columns <= 128, "a canvas at most 1024 cells wide");
+        let layer = Layer {
+            parts: PLAIN,
+            plain: [0.0; 3],
+            blocks: vec![Cells::default(); COLOURED * columns * rows],
+            touched: vec![[0; 2]; rows],
+        };
         Self {
-            width,
-            height,
+            columns,
             rows,
-            blocks: vec![[0.0; BLOCK]; COLOURED * columns * rows],
-            touched: vec![false; columns * rows],
-            reach: vec![NOWHERE; columns],
+            height: size.height,
+            width: size.width as f32,
+            layers: std::array::from_fn(|_| layer.clone()),
+            count: 0,
             segments: Vec::new(),
+            sums: Vec::new(),
         }
     }
 
-    /// Adds an edge in cells: what lies below it gains `ink`, or loses it if the edge runs to the left.
+    /// Adds edges in cells: what lies below one gains its ink, or loses it if the edge runs to the left.
     #[inline(always)]
-    pub fn edge(&mut self, from: [f32; 2], to: [f32; 2], ink: Ink<COLOURED>) {
-        let (from, to, ink) =
-            if from[0] <= to[0] { (from, to, ink) } else { (to, from, ink.map(|part| -part)) };
+    pub fn add(&mut self, lines: &mut Lines, inks: impl Fn(usize) -> Ink<COLOURED>) {
+        lines.direct(self.width);
         let bottom = self.height as f32;
-        let (left, right) = (from[0].max(0.0), to[0].min(self.width as f32));
-        if left >= right || from[1].min(to[1]) >= bottom || ink == [0.0; COLOURED] {
-            return;
+        for index in 0..lines.len() {
+            let [left, start, right, end] = lines.ends.each_ref().map(|numbers| numbers[index]);
+            if left >= right || (start >= bottom && end >= bottom) {
+                continue;
+            }
+            let ink = inks(index);
+            if ink == [0.0; COLOURED] {
+                continue;
+            }
+            let sign = lines.signs[index];
+            let (ink, slope) = (ink.map(|part| part * sign), lines.slopes[index]);
+            if start.min(end) >= 0.0 && start.max(end) <= bottom {
+                self.segments.push(Segment { from: [left, start], to: [right, end], slope, ink });
+            } else {
+                self.cut([left, start], [right, end], slope, ink);
+            }
         }
-        let slope = (to[1] - from[1]) / (to[0] - from[0]);
-        let at = |x: f32| from[1] + (x - from[0]) * slope;
-        let (start, end) = (at(left), at(right));
-        if start.min(end) >= 0.0 && start.max(end) <= bottom {
-            let segment = Segment { from: [left, start], to: [right, end], slope, ink };
-            return self.segments.push(segment);
-        }
-        self.cut([left, start], [right, end], slope, ink);
     }
 
     /// An edge that leaves the canvas above or below: what is above counts as its upper border, what is below
@@ -126,170 +215,145 @@ impl Coverage {
         }
     }
 
-    /// An edge inside the canvas, column by column.
+    /// Makes the edges added since the last call a layer above the others.
+    pub fn close_layer<const PARTS: usize>(&mut self, level: Level, plain: [f32; 3]) {
+        let Self { layers, count, segments, rows, columns, .. } = self;
+        let layer = &mut layers[*count];
+        (layer.parts, layer.plain) = (PARTS, plain);
+        level.run(Fill::<PARTS> { layer, segments, rows: *rows, columns: *columns });
+        segments.clear();
+        *count += 1;
+    }
+}
+
+/// The areas below edges.
+struct Fill<'a, const PARTS: usize> {
+    layer: &'a mut Layer,
+    segments: &'a [Segment],
+    rows: usize,
+    columns: usize,
+}
+
+impl<const PARTS: usize> Kernel for Fill<'_, PARTS> {
+    type Output = ();
+
     #[inline(always)]
-    fn run<const PARTS: usize>(&mut self, Segment { from, to, slope, ink }: Segment) {
-        let ([mut x, mut y], [right, end]) = (from, to);
-        let ink: Ink<PARTS> = std::array::from_fn(|part| ink[part]);
-        let (highest, lowest) = if y < end { (y, end) } else { (end, y) };
-        let (mut column, mut row) = (x as i32 as usize, y as i32 as usize);
-        let last_row = end as i32 as usize;
-        let rows = row.min(last_row)..row.max(last_row) + 2;
-        let last_block = (right as i32 as usize / BLOCK).min(self.reach.len() - 1);
-        for reach in &mut self.reach[column / BLOCK..=last_block] {
-            *reach = reach.start.min(rows.start)..reach.end.max(rows.end);
+    fn run(self) {
+        for segment in self.segments {
+            self.layer.run::<PARTS>(segment, self.rows, self.columns);
         }
-        while x < right {
-            let border = (column + 1) as f32;
-            let is_last = border >= right;
-            let next = if is_last { right } else { border };
-            let on_edge = y + (next - x) * slope;
-            let below = if is_last {
-                end
-            } else if on_edge < highest {
-                highest
-            } else if on_edge > lowest {
-                lowest
-            } else {
-                on_edge
-            };
-            let row_below = below as i32 as usize;
-            if row == row_below {
-                self.flat(column, row, 0.5 * (y + below) - row as f32, ink.map(|part| part * (next - x)));
-            } else {
-                let (rows, heights) = if row < row_below {
-                    ([row, row_below], [y, below])
-                } else {
-                    ([row_below, row], [below, y])
-                };
-                let width = (next - x) / (heights[1] - heights[0]);
-                self.steep(column, rows, heights, ink.map(|part| part * width));
+    }
+}
+
+impl Layer {
+    /// An edge inside the canvas, block by block.
+    #[inline(always)]
+    fn run<const PARTS: usize>(&mut self, segment: &Segment, rows: usize, columns: usize) {
+        let &Segment { from: [left, start], to: [right, end], slope, ink } = segment;
+        let (column, row) = (left as i32 as usize, start as i32 as usize);
+        let mut inks = [0.0; PARTS];
+        inks.copy_from_slice(&ink[..PARTS]);
+        if right <= (column + 1) as f32 && row == end as i32 as usize {
+            let lower = 0.5 * (start + end) - row as f32;
+            return self.within_cell(rows, [column, row], lower, inks.map(|ink| ink * (right - left)));
+        }
+        let (highest, lowest) = if start < end { (start, end) } else { (end, start) };
+        let bounded = |y: f32| {
+            let y = if y > highest { y } else { highest };
+            if y < lowest { y } else { lowest }
+        };
+        let last_block = (right as i32 as usize / BLOCK).min(columns - 1);
+        let mut near = bounded(start);
+        for block in column / BLOCK..=last_block {
+            let first = (block * BLOCK) as f32;
+            let (mut tops, mut heights, mut halves, mut widths) =
+                ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+            for lane in 0..BLOCK {
+                let border = first + BORDERS[lane];
+                let near = if border > left { border } else { left };
+                let far = if border + 1.0 < right { border + 1.0 } else { right };
+                let (a, b) = (bounded(start + (near - left) * slope), bounded(start + (far - left) * slope));
+                let (top, bottom) = if a < b { (a, b) } else { (b, a) };
+                let height = bottom - top;
+                (tops[lane], heights[lane]) = (top, height);
+                halves[lane] = 0.5 / if height > LEVEL { height } else { LEVEL };
+                widths[lane] = if far > near { far - near } else { 0.0 };
             }
-            (x, y, row) = (next, below, row_below);
-            column += 1;
+            let border = first + BLOCK as f32;
+            let far = bounded(start + (if border < right { border } else { right } - left) * slope);
+            let (top, bottom) = if near < far { (near, far) } else { (far, near) };
+            near = far;
+            let piece = Piece { tops, heights, halves, widths };
+            let span = top as i32 as usize..bottom as i32 as usize + 2;
+            self.below::<PARTS>(&piece, block, rows, span, inks);
         }
     }
 
     /// A piece of an edge within one cell; `lower` is how deep in the cell its middle lies.
     #[inline(always)]
-    fn flat<const PARTS: usize>(&mut self, column: usize, row: usize, lower: f32, ink: Ink<PARTS>) {
-        let (at, lane) = (column / BLOCK * self.rows + row, column % BLOCK);
-        let blocks = &mut self.blocks[at * PARTS..(at + 2) * PARTS];
-        add(blocks, 0, lane, ink, 1.0 - lower);
-        add(blocks, 1, lane, ink, lower);
-        self.touched[at..at + 2].fill(true);
-    }
-
-    /// A piece of an edge within one column, over several rows; `ink` is what it adds in each whole row.
-    #[inline(always)]
-    fn steep<const PARTS: usize>(
+    fn within_cell<const PARTS: usize>(
         &mut self,
-        column: usize,
-        [first, last]: [usize; 2],
-        [top, bottom]: [f32; 2],
+        rows: usize,
+        [column, row]: [usize; 2],
+        lower: f32,
         ink: Ink<PARTS>,
     ) {
-        let (at, lane) = (column / BLOCK * self.rows + first, column % BLOCK);
-        let count = last - first;
-        let blocks = &mut self.blocks[at * PARTS..(at + count + 2) * PARTS];
-        let touched = &mut self.touched[at..at + count + 2];
-        let height = (first + 1) as f32 - top;
-        add(blocks, 0, lane, ink, 0.5 * height * height);
-        touched[0] = true;
-        let mut carried = height * (1.0 - 0.5 * height);
-        for (row, touched) in touched.iter_mut().enumerate().take(count).skip(1) {
-            add(blocks, row, lane, ink, carried + 0.5);
-            *touched = true;
-            carried = 0.5;
+        let (block, lane) = (column / BLOCK, column % BLOCK);
+        let at = block * rows + row;
+        let (here, next) = self.blocks[at * PARTS..(at + 2) * PARTS].split_at_mut(PARTS);
+        for part in 0..PARTS {
+            here[part].0[lane] += ink[part] * (1.0 - lower);
+            next[part].0[lane] += ink[part] * lower;
         }
-        let height = bottom - last as f32;
-        add(blocks, count, lane, ink, carried + height * (1.0 - 0.5 * height));
-        add(blocks, count + 1, lane, ink, 0.5 * height * height);
-        (touched[count], touched[count + 1]) = (true, true);
+        for touched in &mut self.touched[row..row + 2] {
+            touched[block / 64] |= 1 << (block % 64);
+        }
     }
 
-    /// Lays the layer over the canvas and forgets its edges. `plain` is the colour of a layer of one colour.
+    /// The area below a piece of an edge. The last row of `span` is the one below it.
     #[inline(always)]
-    pub fn sweep<const PARTS: usize>(&mut self, canvas: &mut Canvas, plain: [f32; 3]) {
-        for index in 0..self.segments.len() {
-            self.run::<PARTS>(self.segments[index]);
-        }
-        self.segments.clear();
-        for (block, reach) in self.reach.iter_mut().enumerate() {
-            let rows = std::mem::replace(reach, NOWHERE);
-            let mut sums = [[0.0; BLOCK]; COLOURED];
-            let mut state = State::Empty;
-            let blocks = &mut self.blocks[block * self.rows * PARTS..][..self.rows * PARTS];
-            let touched = &mut self.touched[block * self.rows..][..self.rows];
-            for row in rows.start.min(self.rows)..self.rows {
-                if row >= rows.end && state == State::Empty {
-                    break;
-                }
-                let is_changed = std::mem::take(&mut touched[row]);
-                if is_changed {
-                    take::<PARTS>(&mut blocks[row * PARTS..][..PARTS], &mut sums, plain);
-                    state = State::of(&sums[0]);
-                }
-                match state {
-                    State::Empty => sums = [[0.0; BLOCK]; COLOURED],
-                    _ if row >= self.height => {}
-                    State::Full if !is_changed => canvas.repeat(row, block),
-                    _ => canvas.mix(row, block, &sums),
+    fn below<const PARTS: usize>(
+        &mut self,
+        Piece { tops, heights, halves, widths }: &Piece,
+        block: usize,
+        rows: usize,
+        span: Range<usize>,
+        ink: Ink<PARTS>,
+    ) {
+        let mut y = span.start as f32;
+        let (mut sum_above, mut area_above) = ([0.0; BLOCK], [0.0; BLOCK]);
+        let touched = &mut self.touched[span.clone()];
+        let at = block * rows;
+        let blocks = &mut self.blocks[(at + span.start) * PARTS..(at + span.end) * PARTS];
+        for (cells, touched) in blocks.chunks_exact_mut(PARTS).zip(touched) {
+            touched[block / 64] |= 1 << (block % 64);
+            y += 1.0;
+            let mut change = [0.0; BLOCK];
+            for lane in 0..BLOCK {
+                let depth = y - tops[lane];
+                let within = if depth > 0.0 { depth } else { 0.0 };
+                let within = if within < heights[lane] { within } else { heights[lane] };
+                let beyond = depth - heights[lane];
+                let beyond = if beyond > 0.0 { beyond } else { 0.0 };
+                let sum = within * within * halves[lane] + beyond;
+                let area = sum - sum_above[lane];
+                change[lane] = (area - area_above[lane]) * widths[lane];
+                (sum_above[lane], area_above[lane]) = (sum, area);
+            }
+            for (cells, ink) in cells.iter_mut().zip(ink) {
+                for (cell, change) in cells.0.iter_mut().zip(change) {
+                    *cell += change * ink;
                 }
             }
         }
     }
 }
 
-/// Adds what changes at a block to the sums of the blocks above, and forgets it.
-#[inline(always)]
-fn take<const PARTS: usize>(cells: &mut [Cells], sums: &mut [Cells; COLOURED], plain: [f32; 3]) {
-    for part in 0..PARTS {
-        for lane in 0..BLOCK {
-            sums[part][lane] += cells[part][lane];
-        }
-        cells[part] = [0.0; BLOCK];
-    }
-    if PARTS == PLAIN {
-        let [cover, inks @ ..] = sums;
-        for (ink, plain) in inks.iter_mut().zip(plain) {
-            *ink = cover.map(|cover| cover * plain);
-        }
-    }
-    if PARTS == GREY {
-        (sums[2], sums[3]) = (sums[1], sums[1]);
-    }
-}
-
-#[inline(always)]
-fn add<const PARTS: usize>(blocks: &mut [Cells], row: usize, lane: usize, ink: Ink<PARTS>, share: f32) {
-    for (cells, part) in blocks[row * PARTS..][..PARTS].iter_mut().zip(ink) {
-        cells[lane] += part * share;
-    }
-}
-
-/// How much of a block a layer covers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum State {
-    Empty,
-    Mixed,
-    Full,
-}
-
-impl State {
-    #[inline(always)]
-    fn of(coverage: &[f32; BLOCK]) -> Self {
-        let (mut some, mut all) = (false, true);
-        for &cover in coverage {
-            some |= cover > NOTHING;
-            all &= cover > 1.0 - NOTHING;
-        }
-        if all {
-            Self::Full
-        } else if some {
-            Self::Mixed
-        } else {
-            Self::Empty
-        }
-    }
+/// An edge in the columns of a block: where it is highest, by how much it rises, half of one over that, and
+/// how much of the column it crosses.
+struct Piece {
+    tops: [f32; BLOCK],
+    heights: [f32; BLOCK],
+    halves: [f32; BLOCK],
+    widths: [f32; BLOCK],
 }

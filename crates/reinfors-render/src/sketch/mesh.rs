@@ -6,8 +6,9 @@
 //!    over an edge.
 //! 2. The offset edges of a polygon are joined at its corners by short straight pieces.
 
-use super::coverage::{COLOURED, Coverage, Ink};
+use super::coverage::{COLOURED, Coverage, Ink, Lines};
 use crate::Point;
+use std::ops::Range;
 
 /// How many polygons back a neighbour is looked for.
 const REACH: usize = 4;
@@ -24,14 +25,6 @@ enum Side {
     Earlier(usize),
     /// A later polygon, which draws the edge.
     Later,
-}
-
-/// An edge of a polygon of the layer, in surface pixels.
-#[derive(Clone, Copy, Debug)]
-struct Edge {
-    from: [f32; 2],
-    to: [f32; 2],
-    side: Side,
 }
 
 /// A polygon of the layer: where its edges end, its ink and which way it turns.
@@ -51,34 +44,34 @@ pub(super) struct Grid {
     pub flipped: Option<f32>,
 }
 
-impl Grid {
-    #[inline(always)]
-    fn cell(&self, [x, y]: [f32; 2]) -> [f32; 2] {
-        let y = if let Some(height) = self.flipped { height - y } else { y };
-        [x * self.scale[0], y * self.scale[1]]
-    }
-}
-
 /// A layer of polygons that meet edge to edge.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mesh {
     faces: Vec<Face>,
-    edges: Vec<Edge>,
+    /// Where edges start and end, in surface pixels: the pixel that a corner is in.
+    corners: Vec<[Point; 2]>,
+    sides: Vec<Side>,
     keys: Vec<Key>,
+    /// Which way each edge is moved: +1 for outward of a polygon whose corners turn right.
+    outward: Vec<f32>,
+    /// Outlines, then the joints between an edge and the one before.
+    lines: Lines,
+    inks: Vec<Ink<COLOURED>>,
 }
 
 impl Mesh {
     /// Forgets the polygons.
     pub fn clear(&mut self) {
         self.faces.clear();
-        self.edges.clear();
+        self.corners.clear();
+        self.sides.clear();
         self.keys.clear();
     }
 
     /// Adds a polygon in surface pixels.
     #[inline(always)]
     pub fn push(&mut self, points: &[Point], ink: [f32; 3]) {
-        let start = self.edges.len();
+        let start = self.corners.len();
         let recent = self.faces.len().saturating_sub(REACH);
         let oldest = if recent == 0 { 0 } else { self.faces[recent - 1].end };
         let mut area = 0;
@@ -87,22 +80,37 @@ impl Mesh {
             let (a, b) = (packed(previous), packed(point));
             let key = u64::from(a.min(b)) << 32 | u64::from(a.max(b));
             area += i64::from(previous.x) * i64::from(point.y) - i64::from(point.x) * i64::from(previous.y);
-            let neighbour = self.keys[oldest..start].iter().position(|&other| other == key);
-            let side = neighbour.map_or(Side::Open, |at| self.take(oldest + at));
-            self.edges.push(Edge { from: centre(previous), to: centre(point), side });
+            let side = self.side(key, oldest..start);
+            self.corners.push([previous, point]);
+            self.sides.push(side);
             self.keys.push(key);
             previous = point;
         }
-        self.faces.push(Face { end: self.edges.len(), ink, turn: if area < 0 { -1.0 } else { 1.0 } });
+        self.faces.push(Face { end: self.corners.len(), ink, turn: if area < 0 { -1.0 } else { 1.0 } });
+    }
+
+    /// What lies beyond an edge. Most have nothing there, which is found out for all of `recent` at once.
+    #[inline(always)]
+    fn side(&mut self, key: Key, recent: Range<usize>) -> Side {
+        let keys = &self.keys[recent.clone()];
+        let mut is_known = false;
+        for &other in keys {
+            is_known |= other == key;
+        }
+        if !is_known {
+            return Side::Open;
+        }
+        let neighbour = keys.iter().position(|&other| other == key);
+        neighbour.map_or(Side::Open, |at| self.take(recent.start + at))
     }
 
     /// Takes over an earlier polygon's edge, unless another did before.
     #[inline(always)]
     fn take(&mut self, edge: usize) -> Side {
-        if self.edges[edge].side != Side::Open {
+        if self.sides[edge] != Side::Open {
             return Side::Open;
         }
-        self.edges[edge].side = Side::Later;
+        self.sides[edge] = Side::Later;
         Side::Earlier(self.faces.partition_point(|face| face.end <= edge))
     }
 
@@ -119,32 +127,52 @@ impl Mesh {
 
     /// Adds every outline to the coverage.
     #[inline(always)]
-    pub fn trace(&self, grid: Grid, coverage: &mut Coverage) {
+    pub fn trace(&mut self, grid: Grid, coverage: &mut Coverage) {
+        let Self { faces, corners, sides, outward, lines, .. } = self;
+        outward.clear();
+        for face in &*faces {
+            let sides = &sides[outward.len()..face.end];
+            outward
+                .extend(sides.iter().map(|side| if *side == Side::Later { -face.turn } else { face.turn }));
+        }
+        let count = corners.len();
+        lines.clear();
+        let ends = lines.resize(2 * count);
+        place(grid, corners, outward, ends.map(|numbers| &mut numbers[..count]));
+        // The joints: from the end of the edge before.
+        let ends = lines.resize(2 * count);
+        let mut start = 0;
+        for face in &*faces {
+            let mut before = face.end - 1;
+            for edge in start..face.end {
+                for axis in 0..2 {
+                    ends[axis][count + edge] = ends[axis + 2][before];
+                    ends[axis + 2][count + edge] = ends[axis][edge];
+                }
+                before = edge;
+            }
+            start = face.end;
+        }
+        let mut inks = std::mem::take(&mut self.inks);
+        inks.clear();
+        inks.resize(2 * count, [0.0; COLOURED]);
         let mut start = 0;
         for face in &self.faces {
-            let edges = &self.edges[start..face.end];
-            start = face.end;
             let sign = if grid.flipped.is_some() { -face.turn } else { face.turn };
-            let offset =
-                |edge: &Edge| dilation(edge, if edge.side == Side::Later { -face.turn } else { face.turn });
-            let last = &edges[edges.len() - 1];
-            let mut joint = grid.cell(moved(last.to, offset(last)));
-            for edge in edges {
-                let by = offset(edge);
-                let (from, to) = (grid.cell(moved(edge.from, by)), grid.cell(moved(edge.to, by)));
-                let corner = signed(face.ink, 1.0, sign);
-                for (from, to, ink) in [(joint, from, corner), (from, to, self.change(face, edge, sign))] {
-                    coverage.edge(from, to, ink);
-                }
-                joint = to;
+            for edge in start..face.end {
+                inks[edge] = self.change(face, self.sides[edge], sign);
+                inks[count + edge] = signed(face.ink, 1.0, sign);
             }
+            start = face.end;
         }
+        coverage.add(&mut self.lines, |index| inks[index]);
+        self.inks = inks;
     }
 
     /// What changes across an edge, for every polygon that has it.
     #[inline(always)]
-    fn change(&self, face: &Face, edge: &Edge, sign: f32) -> Ink<COLOURED> {
-        match edge.side {
+    fn change(&self, face: &Face, side: Side, sign: f32) -> Ink<COLOURED> {
+        match side {
             Side::Open => signed(face.ink, 1.0, sign),
             Side::Later => [0.0; COLOURED],
             Side::Earlier(other) => {
@@ -161,40 +189,42 @@ fn signed([red, green, blue]: [f32; 3], cover: f32, sign: f32) -> Ink<COLOURED> 
     [cover * sign, red * sign, green * sign, blue * sign]
 }
 
-/// Where the polygon's own corner at a pixel lies: in the pixel's middle.
-#[inline(always)]
-fn centre(point: Point) -> [f32; 2] {
-    [point.x as f32 + 0.5, point.y as f32 + 0.5]
-}
-
 /// Both coordinates in a word: SDL_gfx counts in 16 bits.
 #[inline(always)]
 fn packed(point: Point) -> u32 {
     u32::from(point.x as u16) << 16 | u32::from(point.y as u16)
 }
 
-#[inline(always)]
-fn moved(point: [f32; 2], by: [f32; 2]) -> [f32; 2] {
-    [point[0] + by[0], point[1] + by[1]]
-}
-
-/// How far the painted outline lies from an edge, along the axis that the edge crosses; `outward` is +1 if
-/// the polygon's corners turn right.
+/// Where the painted outlines of edges lie, in cells: the polygon's own corner at a pixel is in the pixel's
+/// middle, and from there an edge is moved along the axis that it crosses.
 ///
 /// A steep edge's spans are rounded and include both ends: half a pixel. The soft pixel beyond adds an
 /// eighth. A flat edge's soft pixels make it exact, half a pixel off; where spans hide them, `slope^2 / 8` is
 /// added.
 #[inline(always)]
-fn dilation(edge: &Edge, outward: f32) -> [f32; 2] {
-    let (dx, dy) = (edge.to[0] - edge.from[0], edge.to[1] - edge.from[1]);
-    if dy.abs() > dx.abs() {
-        let by = if dx == 0.0 { 0.5 } else { 0.625 };
-        [if dy > 0.0 { outward * by } else { -outward * by }, 0.0]
-    } else if dx == 0.0 {
-        [0.0; 2]
-    } else {
+fn place(grid: Grid, corners: &[[Point; 2]], outward: &[f32], ends: [&mut [f32]; 4]) {
+    let count = corners.len();
+    let [xs, ys, far_xs, far_ys] = ends.map(|numbers| &mut numbers[..count]);
+    for (index, [from, to]) in corners.iter().enumerate() {
+        (xs[index], ys[index]) = (from.x as f32 + 0.5, from.y as f32 + 0.5);
+        (far_xs[index], far_ys[index]) = (to.x as f32 + 0.5, to.y as f32 + 0.5);
+    }
+    let [scale_x, scale_y] = grid.scale;
+    let (height, down) = if let Some(height) = grid.flipped { (height, -1.0) } else { (0.0, 1.0) };
+    let outward = &outward[..count];
+    for index in 0..count {
+        let (dx, dy) = (far_xs[index] - xs[index], far_ys[index] - ys[index]);
         let slope = dy / dx;
-        let by = 0.5 + 0.125 * slope * slope;
-        [0.0, if dx > 0.0 { -outward * by } else { outward * by }]
+        let steep = if dx == 0.0 { 0.5 } else { 0.625 };
+        let flat = 0.5 + 0.125 * slope * slope;
+        let is_steep = dy.abs() > dx.abs();
+        let across = if dy > 0.0 { steep } else { -steep };
+        let along = if dx > 0.0 { -flat } else { flat };
+        let by_x = if is_steep { across } else { 0.0 } * outward[index];
+        let by_y = if is_steep || dx == 0.0 { 0.0 } else { along } * outward[index];
+        xs[index] = (xs[index] + by_x) * scale_x;
+        far_xs[index] = (far_xs[index] + by_x) * scale_x;
+        ys[index] = (height + down * (ys[index] + by_y)) * scale_y;
+        far_ys[index] = (height + down * (far_ys[index] + by_y)) * scale_y;
     }
 }

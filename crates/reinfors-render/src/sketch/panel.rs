@@ -12,6 +12,7 @@ use crate::axis::{Axis, Tap};
 use crate::scene::{Item, Shape};
 use crate::{Colour, Scene};
 use memo::{Key, Memo};
+use reinfors_math::cpu::{Kernel, Level};
 use scanline::{Content, Scanline};
 use std::ops::Range;
 
@@ -62,6 +63,24 @@ struct Known {
     columns: Range<usize>,
 }
 
+/// The rows of a panel.
+struct DrawPanel<'a, 'b> {
+    panel: &'a mut Panel,
+    scene: &'a Scene,
+    place: &'a Place,
+    axes: &'a Axes,
+    canvas: &'a mut Canvas<'b>,
+}
+
+impl Kernel for DrawPanel<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.panel.draw_place(self.scene, self.place, self.axes, self.canvas);
+    }
+}
+
 impl Panel {
     pub fn new(columns: &Axis) -> Self {
         Self {
@@ -72,8 +91,12 @@ impl Panel {
     }
 
     /// Draws the rows of `place`.
+    pub fn draw(&mut self, level: Level, scene: &Scene, place: &Place, axes: &Axes, canvas: &mut Canvas) {
+        level.run(DrawPanel { panel: self, scene, place, axes, canvas });
+    }
+
     #[inline(always)]
-    pub fn draw(&mut self, scene: &Scene, place: &Place, axes: &Axes, canvas: &mut Canvas) {
+    fn draw_place(&mut self, scene: &Scene, place: &Place, axes: &Axes, canvas: &mut Canvas) {
         let items = &scene.items()[place.first_item..];
         let known = self.known_text(scene, items, place, &axes.columns);
         let recalled = known.as_ref().filter(|known| self.memo.holds(&known.key));
@@ -123,7 +146,7 @@ impl Panel {
             }
             y += 1;
             let (tail, lead) = (tap.tail as u16, (0x4000 - tap.tail) as u16);
-            let start = row * canvas.stride;
+            let start = row * canvas.size.width;
             for (plane, (sums, line)) in canvas.planes.iter_mut().zip(sums.iter_mut().zip(&scanline.line)) {
                 let cells = &mut plane[start..][..line.len()];
                 for (cell, (sum, &byte)) in cells.iter_mut().zip(sums.iter_mut().zip(line)) {

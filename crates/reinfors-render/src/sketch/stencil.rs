@@ -16,6 +16,7 @@ use crate::circle::disc;
 use crate::line::thick_line;
 use crate::scene::{Item, Shape};
 use crate::{Colour, Scene};
+use reinfors_math::cpu::{Kernel, Level};
 use silhouette::Silhouette;
 use std::ops::Range;
 
@@ -50,6 +51,25 @@ pub(super) struct Stencil {
     areas: Vec<[f32; COLOURS]>,
 }
 
+/// A run of shapes of few enough colours.
+struct DrawRun<'a, 'b> {
+    stencil: &'a mut Stencil,
+    scene: &'a Scene,
+    run: &'a [Item],
+    limit: i32,
+    axes: &'a Axes,
+    canvas: &'a mut Canvas<'b>,
+}
+
+impl Kernel for DrawRun<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.stencil.draw_run(self.scene, self.run, self.limit, self.axes, self.canvas);
+    }
+}
+
 /// Pixels from `left` to `right` and rows from `top` to `bottom`, ends included, as the canvas has them.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
@@ -61,8 +81,15 @@ struct Extent {
 
 impl Stencil {
     /// Draws a run of polygons, rectangles and lines of one side up, the first ones first.
-    #[inline(always)]
-    pub fn draw(&mut self, scene: &Scene, items: &[Item], limit: i32, axes: &Axes, canvas: &mut Canvas) {
+    pub fn draw(
+        &mut self,
+        level: Level,
+        scene: &Scene,
+        items: &[Item],
+        limit: i32,
+        axes: &Axes,
+        canvas: &mut Canvas,
+    ) {
         let mut rest = items;
         while let Some(first) = rest.first() {
             self.colours.clear();
@@ -78,7 +105,7 @@ impl Stencil {
                 count += 1;
             }
             let (run, later) = rest.split_at(count);
-            self.draw_run(scene, run, limit, axes, canvas);
+            level.run(DrawRun { stencil: self, scene, run, limit, axes, canvas });
             rest = later;
         }
     }
@@ -117,23 +144,8 @@ impl Stencil {
         let Self { spans, silhouette, bits, colours, .. } = self;
         bits.clear();
         bits.resize((extent.bottom - extent.top + 1) as usize, [0; COLOURS]);
-        let (width, height) = (extent.right - extent.left + 1, scene.size().height as i32);
-        let inside = u64::MAX >> (WORD - width);
         let is_flipped = scene.is_flipped(&run[0]);
-        let mut cover = |ink: usize, covered: u64, y: i32| {
-            let y = if is_flipped { height - 1 - y } else { y };
-            let Some(row) = bits.get_mut(usize::try_from(y - extent.top).unwrap_or(usize::MAX)) else {
-                return;
-            };
-            for (index, bits) in row.iter_mut().enumerate() {
-                *bits = if index == ink { *bits | covered & inside } else { *bits & !covered };
-            }
-        };
-        let window = if is_flipped {
-            height - 1 - extent.bottom..height - extent.top
-        } else {
-            extent.top..extent.bottom + 1
-        };
+        let mut window = Window::new(bits, extent, is_flipped.then_some(scene.size().height as i32));
         let mut drawn = run.len() - Silhouette::count(run);
         let is_kept = drawn < run.len() && silhouette.update(scene, &run[drawn..], spans);
         if !is_kept {
@@ -141,25 +153,29 @@ impl Stencil {
         }
         let ink = |item: &Item| colours.iter().position(|&colour| colour == item.colour).unwrap_or(0);
         for item in &run[..drawn] {
-            let ink = ink(item);
-            let mut span = |x0: i32, x1: i32, y: i32| {
-                let (x0, x1) = (x0.max(extent.left), x1.min(extent.right));
-                if x0 <= x1 && window.contains(&y) {
-                    cover(ink, (u64::MAX >> (WORD - 1 - (x1 - x0))) << (x0 - extent.left), y);
-                }
-            };
+            window.ink = ink(item);
+            let rows = window.rows.clone();
             match &item.shape {
-                Shape::Polygon { points } => spans.each(scene.points(points), &window, &mut span),
-                Shape::Rectangle { min, max } => {
-                    (min.y.max(window.start)..=max.y.min(window.end - 1)).for_each(|y| span(min.x, max.x, y))
+                Shape::Polygon { points } => {
+                    spans.each(scene.points(points), &rows, |x0, x1, y| window.span(x0, x1, y));
                 }
-                Shape::AaCircle { centre, radius } => disc(*centre, *radius, &mut span),
-                Shape::Line { from, to, width } => thick_line(*from, *to, *width, scene.size(), &mut span),
+                Shape::Rectangle { min, max } => {
+                    for y in min.y.max(rows.start)..=max.y.min(rows.end - 1) {
+                        window.span(min.x, max.x, y);
+                    }
+                }
+                Shape::AaCircle { centre, radius } => {
+                    disc(*centre, *radius, |x0, x1, y| window.span(x0, x1, y));
+                }
+                Shape::Line { from, to, width } => {
+                    thick_line(*from, *to, *width, scene.size(), |x0, x1, y| window.span(x0, x1, y));
+                }
                 Shape::AaPolygon { .. } | Shape::Bitmap { .. } => {}
             }
         }
         if is_kept {
-            silhouette.each(extent.left, |covered, y| cover(ink(&run[drawn]), covered, y));
+            window.ink = ink(&run[drawn]);
+            silhouette.each(extent.left, |covered, y| window.cover(covered, y));
         }
     }
 
@@ -172,15 +188,23 @@ impl Stencil {
         for (row, areas) in rows.clone().zip(areas.chunks_exact_mut(columns.len())) {
             let tap = &axes.rows.taps[row];
             let (first, last) = (tap.start as i32 - 1, (tap.start + tap.len) as i32 - 1);
-            for y in first.max(top)..=last.min(top + bits.len() as i32 - 1) {
-                let weight = if y == first {
-                    part(tap.lead)
-                } else if y == last {
-                    part(tap.tail)
-                } else {
-                    1.0
-                };
+            let end = last.min(top + bits.len() as i32 - 1) + 1;
+            let mut y = first.max(top);
+            while y < end {
                 let line = &bits[(y - top) as usize];
+                let mut weight = 1.0;
+                if y == first {
+                    weight = part(tap.lead);
+                } else if y == last {
+                    weight = part(tap.tail);
+                } else {
+                    // Rows that repeat count as one: sums of whole rows are exact in any order.
+                    while y + 1 < end.min(last) && bits[(y + 1 - top) as usize] == *line {
+                        weight += 1.0;
+                        y += 1;
+                    }
+                }
+                y += 1;
                 for (colour, &bits) in line.iter().enumerate() {
                     if bits == 0 {
                         continue;
@@ -194,6 +218,53 @@ impl Stencil {
                 }
             }
         }
+    }
+}
+
+/// Up to 64 columns of pixels, and the colour that paints them.
+struct Window<'a> {
+    bits: &'a mut [Bits],
+    /// The scene's rows that are seen.
+    rows: Range<i32>,
+    left: i32,
+    right: i32,
+    top: i32,
+    /// The surface's height if its rows are reversed.
+    flipped: Option<i32>,
+    ink: usize,
+}
+
+impl<'a> Window<'a> {
+    fn new(bits: &'a mut [Bits], Extent { left, right, top, bottom }: Extent, flipped: Option<i32>) -> Self {
+        let rows = match flipped {
+            Some(height) => height - 1 - bottom..height - top,
+            None => top..bottom + 1,
+        };
+        Self { bits, rows, left, right, top, flipped, ink: 0 }
+    }
+
+    /// Paints pixels `x0..=x1` of a row of the scene.
+    #[inline(always)]
+    fn span(&mut self, x0: i32, x1: i32, y: i32) {
+        let (x0, x1) = (x0.max(self.left), x1.min(self.right));
+        if x0 <= x1 {
+            self.cover((u64::MAX >> (WORD - 1 - (x1 - x0))) << (x0 - self.left), y);
+        }
+    }
+
+    /// Paints the pixels of a row whose bits are set.
+    #[inline(always)]
+    fn cover(&mut self, covered: u64, y: i32) {
+        if !self.rows.contains(&y) {
+            return;
+        }
+        let row = if let Some(height) = self.flipped { height - 1 - y } else { y } - self.top;
+        let inside = u64::MAX >> (WORD - 1 - (self.right - self.left));
+        let row = &mut self.bits[row as usize];
+        for bits in row.iter_mut() {
+            *bits &= !covered;
+        }
+        row[self.ink] |= covered & inside;
     }
 }
 

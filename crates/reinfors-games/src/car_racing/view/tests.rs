@@ -7,7 +7,7 @@ use reinfors_render::{Layout, Scene, Size, Surface, Thumbnail, smoothscale};
 use std::f32::consts::FRAC_PI_2;
 
 use super::super::colours::{Colours, drawn};
-use super::super::track::{Part, Quad, Track};
+use super::super::track::{Part, Quad, Track, stretches};
 use super::{OBSERVATION, PICTURE, Pose, Road, SURFACE, Skid, View};
 
 const DEFAULT_SCENES: usize = 3000;
@@ -98,6 +98,7 @@ fn golden_frames_are_drawn_to_the_byte() {
     for episode in 0..record.count() {
         let quads: Vec<Quad> =
             (0..record.count()).map(|_| std::array::from_fn(|_| record.doubles())).collect();
+        let stretches = stretches(&quads);
         let colours = Colours { road: [0.0; 3], background: record.doubles(), grass: record.doubles() };
         for frame in 0..record.count() {
             let pose = record.pose();
@@ -105,7 +106,7 @@ fn golden_frames_are_drawn_to_the_byte() {
             let marks: Vec<_> = (0..record.count()).map(|_| record.mark()).collect();
             let (observation, picture) = (record.picture(), record.picture());
 
-            let road = Road { quads: &quads, colours: &road };
+            let road = Road { quads: &quads, stretches: &stretches, colours: &road };
             view.observe(&mut scene, road, &colours, &pose);
             let drawn = both(&scene, OBSERVATION);
             assert!(drawn[0] == observation, "thumbnail, episode {episode} frame {frame}");
@@ -188,7 +189,7 @@ fn thumbnails_equal_the_scaled_surface_on_random_poses() {
         let pose = random_pose(rng, track);
         let colours = if index % 4 == 0 { Colours::random(rng) } else { Colours::default() };
         let road_colours = random_road_colours(rng, track, &colours);
-        let road = Road { quads: track.quads(), colours: &road_colours };
+        let road = Road { quads: track.quads(), stretches: track.stretches(), colours: &road_colours };
         view.observe(&mut scene, road, &colours, &pose);
         surface.draw(&scene);
         smoothscale(&surface, OBSERVATION, Layout::Chw, &mut want).unwrap();

@@ -199,7 +199,8 @@ impl Pair {
 
     /// Draws a race as it is, exactly, and `sketched` fast.
     fn draw(&mut self, race: &Race, sketched: &Pose) {
-        let road = Road { quads: race.track().quads(), colours: race.road_colours() };
+        let track = race.track();
+        let road = Road { quads: track.quads(), stretches: track.stretches(), colours: race.road_colours() };
         self.view.observe(&mut self.scene, road, race.colours(), &race.pose());
         self.exact.draw(&self.scene, &mut self.want);
         self.view.observe(&mut self.scene, road, race.colours(), sketched);
