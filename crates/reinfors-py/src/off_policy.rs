@@ -53,7 +53,7 @@ fn flags(name: &str, value: Option<&Bound<'_, PyAny>>, shape: &[usize]) -> PyRes
     let needed = PyTuple::new(value.py(), shape)?;
     let wrong = |given: String| format!("{name} must be a bool array of shape {needed}, got {given}");
     let Ok(array) = value.cast::<PyUntypedArray>() else {
-        return Err(PyTypeError::new_err(wrong(crate::arguments::shown(value))));
+        return Err(PyTypeError::new_err(wrong(crate::arguments::shown(value)?)));
     };
     let kind: char = array.dtype().kind().into();
     if kind != 'b' {
