@@ -13,15 +13,46 @@ import pytest
 import reinfors as rf
 from reinfors.recipes import ppo_numpy as ppo
 
-EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "ppo_numpy.py"
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+MOST_LINES = 79
+
+
+def run(name: str, *arguments: str) -> str:
+    """What the example prints."""
+    command = [sys.executable, str(EXAMPLES / name), *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_an_example_is_read_at_a_glance(example: Path) -> None:
+    assert len(example.read_text().splitlines()) <= MOST_LINES
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_ppo_trains_in_either_library(library: str) -> None:
+    pytest.importorskip(library)
+    printed = run(f"ppo_{library}.py", "--updates", "6", "--games", "4", "--collect", "256")
+    updates = [line.split(maxsplit=1) for line in printed.splitlines()]
+    assert [update for update, _ in updates] == ["0", "1", "2", "3", "4", "5"]
+    # Six times 64 decisions of four steps in each game: episodes of 400 steps have ended.
+    assert sum(returns != "[]" for _, returns in updates) >= 1
+
+
+@pytest.mark.smoke
+def test_sb3_trains_and_leaves_a_policy(tmp_path: Path) -> None:
+    pytest.importorskip("stable_baselines3")
+    printed = run("sb3_ppo.py", "--steps", "256", "--envs", "2", "--out", str(tmp_path / "policy.zip"))
+    assert "mean return" in printed
+    assert (tmp_path / "policy.zip").stat().st_size > 10_000
 
 
 @pytest.mark.smoke
 def test_it_trains_and_leaves_weights_that_act(tmp_path: Path) -> None:
     quick = ["--seconds", "2", "--games", "8", "--collect", "256", "--out", str(tmp_path / "weights.npz")]
-    command = [sys.executable, str(EXAMPLE), *quick]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert result.returncode == 0, result.stderr
+    run("ppo_numpy.py", *quick)
     learner = ppo.load(tmp_path / "weights.npz")
     obs, _ = rf.VecEnv(learner.game, 3, seed=0).reset()
     assert learner.act(obs).shape == (3, 3)

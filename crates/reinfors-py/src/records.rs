@@ -111,6 +111,16 @@ macro_rules! field_getters {
                 PyTuple::new(py, self.names())
             }
 
+            /// Needs torch, and imports it.
+            #[pyo3(signature = (device=None))]
+            fn torch<'py>(
+                slf: &Bound<'py, Self>,
+                device: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                let tensors = slf.py().import("reinfors.recipes.tensors")?;
+                tensors.getattr("Tensors")?.call1((slf, device))
+            }
+
             fn __len__(&self) -> usize {
                 self.len
             }

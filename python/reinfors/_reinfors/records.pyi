@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from typing_extensions import Self, disjoint_base
 
 from reinfors._reinfors import _ByPart
+from reinfors.recipes.tensors import Tensors
 
 __all__ = ["Minibatches", "Records"]
 
@@ -87,6 +88,19 @@ class Records:
     @property
     def next_states(self) -> NDArray[np.float32]:
         """What it is given with `next_obs`, (M, *state_shape). Of `Transitions` with a state."""
+
+    def torch(self, device: object = None) -> Tensors:
+        """The fields, and in a batch what belongs to it as a whole, as tensors of torch.
+
+        Pixels stay `uint8`: a quarter of what they would be as floats is sent to the device. On the CPU nothing is
+        copied, so do not write into them.
+
+        Args:
+            device: Where to: anything that torch takes as a device; `None` for the CPU.
+
+        Raises:
+            ModuleNotFoundError: torch is not installed.
+        """
 
     def __len__(self) -> int: ...
 
