@@ -34,7 +34,7 @@ def main() -> None:
             begin = usage().ru_minflt
             batch = next(stream)
             faults.append(usage().ru_minflt - begin)
-    fields = [getattr(batch, name) for name in dir(batch) if not name.startswith("_")]
+    fields = [getattr(batch, name, None) for name in dir(batch) if not name.startswith("_")]
     told = {
         "depth": DEPTH,
         "batch_bytes": sum(field.nbytes for field in fields if isinstance(field, np.ndarray)),

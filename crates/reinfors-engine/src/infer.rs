@@ -1,7 +1,7 @@
-//! Where decisions come from: the caller's network, asked once for all rows.
+//! Where decisions come from: the caller's network, asked about many rows at once.
 //!
 //! An implementation only fills in what it was given; whether that fits is checked here, before any game is
-//! stepped.
+//! stepped by it.
 
 use crate::EngineError;
 use crate::buffer::ObservationView;
@@ -10,9 +10,10 @@ use std::fmt;
 
 /// The caller's policy and value function.
 ///
-/// A window of `T` steps makes `T` calls with one row per game, in slot order, one before each step. Where the
-/// learner needs values, there is one more with the observations that open the next window, and one after
-/// each step that cut episodes off, with their final observations alone, in slot order.
+/// A window of `T` steps asks `T` times about every game, in slot order: in one call before each step, or from
+/// 16 games on in two, of one half of the games each, of which the first is stepped while the second is asked
+/// about. Where the learner needs values, there is one more question about the observations that open the next
+/// window, and one after each step that cut episodes off, with their final observations alone.
 pub trait Infer: Send {
     /// Evaluates every row of `obs` and leaves the result in `out`, which may hold an earlier one.
     ///

@@ -3,13 +3,17 @@
 //! A dispatch publishes a job, then the number of its tasks. A task is claimed by lowering that number, and
 //! only whoever holds a claim looks at the job: the dispatcher waits for every claimed task, so the job is
 //! alive. A worker that wakes late finds nothing to claim and delays nobody.
+//!
+//! While the calling thread is busy with something else, a spare worker takes its part. It is started when it
+//! is first needed.
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
+use std::time::{Duration, Instant};
 
 /// Rounds of looking for work before a thread goes to sleep, so that dispatches close together need no
 /// wake-up.
@@ -45,8 +49,11 @@ pub enum PoolError {
 /// Worker threads for one owner. Dropping it ends and joins them.
 pub struct Pool {
     shared: Arc<Shared>,
+    /// One less than there are threads, and behind them the spare one once it has been started.
     workers: Vec<JoinHandle<()>>,
+    n_threads: usize,
     process: u32,
+    took: Duration,
 }
 
 type Job = dyn Fn(usize) + Sync;
@@ -59,6 +66,8 @@ struct Shared {
     unfinished: AtomicU32,
     posted: UnsafeCell<Option<Posted>>,
     stop: AtomicBool,
+    /// When the last task so far ended.
+    ended: Mutex<Instant>,
     /// What the first panicking task said.
     panic: Mutex<Option<String>>,
     spins: u32,
@@ -89,26 +98,39 @@ impl Pool {
             unfinished: AtomicU32::new(0),
             posted: UnsafeCell::new(None),
             stop: AtomicBool::new(false),
+            ended: Mutex::new(Instant::now()),
             panic: Mutex::new(None),
             // With fewer cores than threads, spinning takes the core from the thread that is waited for.
             spins: if n_threads <= cores { SPINS } else { 0 },
         });
-        let mut pool = Self { shared, workers: Vec::new(), process: std::process::id() };
-        for index in 1..n_threads {
-            let shared = Arc::clone(&pool.shared);
-            let worker = thread::Builder::new()
-                .name(format!("reinfors-worker-{index}"))
-                .spawn(move || shared.work())
-                .map_err(|error| PoolError::Spawn { index, reason: error.to_string() })?;
-            pool.workers.push(worker);
+        let (workers, process) = (Vec::new(), std::process::id());
+        let mut pool = Self { shared, workers, n_threads: n_threads.max(1), process, took: Duration::ZERO };
+        for _ in 1..n_threads {
+            pool.start_worker()?;
         }
         Ok(pool)
     }
 
-    /// Number of threads, the calling one included.
+    fn start_worker(&mut self) -> Result<(), PoolError> {
+        let (shared, index) = (Arc::clone(&self.shared), self.workers.len() + 1);
+        let worker = thread::Builder::new()
+            .name(format!("reinfors-worker-{index}"))
+            .spawn(move || shared.work())
+            .map_err(|error| PoolError::Spawn { index, reason: error.to_string() })?;
+        self.workers.push(worker);
+        Ok(())
+    }
+
+    /// Number of threads, the calling one included and the spare one not.
     #[must_use]
     pub fn n_threads(&self) -> usize {
-        self.workers.len() + 1
+        self.n_threads
+    }
+
+    /// How long the last dispatch took, up to the end of its last task.
+    #[must_use]
+    pub fn took(&self) -> Duration {
+        self.took
     }
 
     /// Runs `f(index, item)` for every item, in any order, in parallel, and returns when all have finished.
@@ -121,12 +143,13 @@ impl Pool {
         f: impl Fn(usize, &mut T) + Sync,
     ) -> Result<(), PoolError> {
         let first = Disjoint(items.as_mut_ptr());
-        self.dispatch(items.len(), &|index| {
+        let job = |index| {
             // SAFETY: each index below `items.len()` is claimed once per dispatch, so this is the only
             // reference to the item, and `dispatch` returns only after the task has ended.
             let item = unsafe { &mut *first.at(index) };
             f(index, item);
-        })
+        };
+        self.dispatch(items.len(), &job, None)
     }
 
     /// Like [`Pool::for_each`], lending item `i` the part `bounds[i]..bounds[i + 1]` of `output` as well.
@@ -143,6 +166,39 @@ impl Pool {
         bounds: &[usize],
         f: impl Fn(usize, &mut T, &mut [U]) + Sync,
     ) -> Result<(), PoolError> {
+        self.lend(items, output, bounds, f, None)
+    }
+
+    /// Like [`Pool::for_each_with_output`], while the calling thread is at `meanwhile`; when that is done, it
+    /// lends a hand.
+    ///
+    /// # Errors
+    /// Those of [`Pool::for_each`]; but for a fork, `meanwhile` has been run.
+    ///
+    /// # Panics
+    /// As [`Pool::for_each_with_output`]; and with what `meanwhile` panics, when all tasks have ended.
+    pub fn for_each_with_output_while<T: Send, U: Send, R>(
+        &mut self,
+        items: &mut [T],
+        output: &mut [U],
+        bounds: &[usize],
+        f: impl Fn(usize, &mut T, &mut [U]) + Sync,
+        meanwhile: impl FnOnce() -> R,
+    ) -> Result<R, PoolError> {
+        let (mut meanwhile, mut result) = (Some(meanwhile), None);
+        let mut run = || result = meanwhile.take().map(|run| catch_unwind(AssertUnwindSafe(run)));
+        self.lend(items, output, bounds, f, Some(&mut run))?;
+        result.expect("a dispatch that succeeds has run it").map_err(|payload| resume_unwind(payload))
+    }
+
+    fn lend<T: Send, U: Send>(
+        &mut self,
+        items: &mut [T],
+        output: &mut [U],
+        bounds: &[usize],
+        f: impl Fn(usize, &mut T, &mut [U]) + Sync,
+        meanwhile: Option<&mut dyn FnMut()>,
+    ) -> Result<(), PoolError> {
         assert_eq!(bounds.len(), items.len() + 1, "one bound more than items");
         assert!(
             bounds.is_sorted() && bounds[items.len()] <= output.len(),
@@ -150,7 +206,7 @@ impl Pool {
         );
         let first_item = Disjoint(items.as_mut_ptr());
         let first_output = Disjoint(output.as_mut_ptr());
-        self.dispatch(items.len(), &|index| {
+        let job = |index: usize| {
             let (start, end) = (bounds[index], bounds[index + 1]);
             // SAFETY: each index is claimed once per dispatch and the parts of ascending bounds are disjoint,
             // so these are the only references; `dispatch` returns only after the task has ended.
@@ -161,26 +217,46 @@ impl Pool {
                 )
             };
             f(index, item, part);
-        })
+        };
+        self.dispatch(items.len(), &job, meanwhile)
     }
 
-    fn dispatch(&mut self, n_tasks: usize, job: &(dyn Fn(usize) + Sync)) -> Result<(), PoolError> {
-        if self.workers.is_empty() || n_tasks <= 1 {
+    fn dispatch(
+        &mut self,
+        n_tasks: usize,
+        job: &(dyn Fn(usize) + Sync),
+        meanwhile: Option<&mut dyn FnMut()>,
+    ) -> Result<(), PoolError> {
+        let begin = Instant::now();
+        if meanwhile.is_none() && (self.n_threads == 1 || n_tasks <= 1) {
             for index in 0..n_tasks {
                 self.shared.run(|| job(index));
             }
+            self.took = begin.elapsed();
         } else {
             let here = std::process::id();
             if here != self.process {
                 return Err(PoolError::Forked { owner: self.process, here });
             }
-            self.dispatch_to_workers(u32::try_from(n_tasks).expect("fewer than 2^32 items"), job);
+            if meanwhile.is_some() && self.workers.len() < self.n_threads {
+                // Without it, everything is done by the others.
+                let _ = self.start_worker();
+            }
+            let n_tasks = u32::try_from(n_tasks).expect("fewer than 2^32 items");
+            self.dispatch_to_workers(n_tasks, job, meanwhile);
+            let ended = *self.shared.ended.lock().unwrap_or_else(PoisonError::into_inner);
+            self.took = ended.saturating_duration_since(begin);
         }
         let panic = self.shared.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
         panic.map_or(Ok(()), |message| Err(PoolError::Panicked(message)))
     }
 
-    fn dispatch_to_workers(&self, n_tasks: u32, job: &(dyn Fn(usize) + Sync)) {
+    fn dispatch_to_workers(
+        &self,
+        n_tasks: u32,
+        job: &(dyn Fn(usize) + Sync),
+        meanwhile: Option<&mut dyn FnMut()>,
+    ) {
         let shared = &*self.shared;
         // SAFETY: only the lifetime changes. The pointer is followed by holders of a claim alone, and this
         // function returns after every claimed task has finished.
@@ -189,8 +265,15 @@ impl Pool {
         unsafe { *shared.posted.get() = Some(Posted { job, dispatcher: thread::current() }) };
         shared.unfinished.store(n_tasks, Ordering::Relaxed);
         shared.unclaimed.store(n_tasks, Ordering::Release);
-        for worker in self.workers.iter().take(n_tasks as usize - 1) {
+        let (others, tasks) = match meanwhile {
+            Some(_) => (self.n_threads, n_tasks as usize),
+            None => (self.n_threads - 1, n_tasks as usize - 1),
+        };
+        for worker in self.workers.iter().take(others.min(tasks)) {
             worker.thread().unpark();
+        }
+        if let Some(meanwhile) = meanwhile {
+            meanwhile();
         }
         while shared.run_claimed() {}
         let mut spins = shared.spins;
@@ -250,6 +333,7 @@ impl Shared {
         // SAFETY: as above: the job outlives every claim.
         let job = unsafe { &*posted.job };
         self.run(|| job(left as usize - 1));
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         if self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
             dispatcher.unpark();
         }

@@ -3,6 +3,9 @@
 //! A window is atomic. Games, streams and counters are remembered when it starts and put back when anything
 //! in it fails, so a second attempt makes the very records the first would have made.
 //!
+//! With enough games, one half of them is stepped while `infer` is asked about the other one. Who is asked about
+//! with whom is fixed; whether the two things happen at once or one after the other changes no result.
+//!
 //! The answer that closes a window is not carried over to the next one, which begins with the same
 //! observations: the weights may change in between, and a record's value must be of the policy that acted.
 
@@ -12,19 +15,24 @@ use crate::buffer::{ObservationStore, ObservationView, ObservationWriter};
 use crate::clock::Moment;
 use crate::config::{EngineConfig, cores};
 use crate::errand::Errands;
+use crate::exchange::Exchange;
+use crate::group::Group;
 use crate::head::Head;
-use crate::infer::{Answer, Infer, Inference, Memory};
+use crate::infer::{Answer, Infer};
 use crate::learner::Needs;
 use crate::observation::ObservationArray;
 use crate::policy::state_size;
 use crate::pool::{Pool, panic_message};
-use crate::shard::{Rules, Shard, shard_ranges};
+use crate::shard::{Rules, Shard};
 use crate::telemetry::{Telemetry, Timing};
 use reinfors_core::Actions;
 use reinfors_core::rng::Seed;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// A call of `infer` shorter than this is not worth waking another thread for.
+const WORTH_OVERLAPPING: Duration = Duration::from_micros(100);
 
 /// Raw records of `n_steps` steps of `n_games` slots, row `t * n_games + slot`.
 pub(crate) struct Window {
@@ -84,27 +92,34 @@ pub(crate) struct Outside<'a> {
 pub(crate) struct Rollout {
     pool: Pool,
     pub shards: Vec<Shard>,
-    /// For each part of the observation, where each shard's rows start in a group of them, in bytes.
-    bounds: Vec<Vec<usize>>,
+    groups: Vec<Group>,
     store: ObservationStore,
     /// The observations that open the next window, part by part.
     opening: Vec<ObservationArray>,
     n_games: usize,
     head: Head,
     needs: Needs,
-    answer: Answer,
-    inference: Inference,
+    exchange: Exchange,
     /// Numbers that a slot remembers.
     pub state_size: usize,
-    /// What the rows of the next question remember.
-    state: Vec<f32>,
-    /// Whether they are the first of their episodes.
-    starts: Vec<bool>,
-    /// What the games are given at the current step.
+    /// What the games of the group that was decided last are given.
     controls: Vec<f64>,
     /// Finished windows.
     pub windows: u64,
     idle_since: Option<Instant>,
+}
+
+/// A group at a step of the window.
+#[derive(Clone, Copy)]
+struct Turn {
+    step: usize,
+    group: usize,
+}
+
+/// What `infer` is asked.
+struct Question<'a> {
+    obs: ObservationView,
+    infer: &'a mut dyn Infer,
 }
 
 impl Rollout {
@@ -121,11 +136,9 @@ impl Rollout {
         let state_size = state_size(&config.state_shape)?;
         let rules = Arc::new(Rules::of(game.spec(), needs.all_ends));
         let errands = Arc::new(Errands::new());
-        let ranges = shard_ranges(n_games, n_threads);
         let space = &game.spec().observation;
         let store = ObservationStore::new(space);
-        let starts = || ranges.iter().map(|range| range.start).chain([n_games]);
-        let bounds = store.row_bytes().map(|bytes| starts().map(|row| row * bytes).collect()).collect();
+        let (groups, ranges) = Group::all(n_games, n_threads, &store.row_bytes().collect::<Vec<_>>());
         let shards = ranges
             .into_iter()
             .map(|rows| Shard::new(game, reward, seed, &rules, &errands, rows, state_size))
@@ -133,17 +146,14 @@ impl Rollout {
         let mut rollout = Self {
             pool: Pool::new(n_threads)?,
             shards,
-            bounds,
+            groups,
             store,
             opening: ObservationArray::zeros(space, n_games)?,
             n_games,
             head,
             needs,
-            answer,
-            inference: Inference::default(),
+            exchange: Exchange::new(answer, n_games, state_size),
             state_size,
-            state: Vec::with_capacity(n_games * state_size),
-            starts: Vec::with_capacity(n_games),
             controls: Vec::new(),
             windows: 0,
             idle_since: None,
@@ -159,9 +169,14 @@ impl Rollout {
 
     /// Draws the observations that open the next window from the states of the games.
     pub fn draw_opening(&mut self) -> Result<(), EngineError> {
-        for (part, (opening, bounds)) in self.opening.iter_mut().zip(&self.bounds).enumerate() {
+        let row_bytes = self.store.row_bytes();
+        for (part, (opening, row_bytes)) in self.opening.iter_mut().zip(row_bytes).enumerate() {
             let draw = |_, shard: &mut Shard, out: &mut [u8]| shard.draw_all(part, out);
-            self.pool.for_each_with_output(&mut self.shards, opening.bytes_mut(), bounds, draw)?;
+            for Group { rows, shards, bounds } in &self.groups {
+                let out = &mut opening.bytes_mut()[rows.start * row_bytes..rows.end * row_bytes];
+                let shards = &mut self.shards[shards.clone()];
+                self.pool.for_each_with_output(shards, out, &bounds[part], draw)?;
+            }
         }
         Ok(())
     }
@@ -224,118 +239,157 @@ impl Rollout {
             window.observations.unfilled(part, n_games).copy_from_slice(opening.bytes_mut());
         }
         window.observations.seal(n_games);
-        for step in 0..window.n_steps {
+        let mut decided: Option<Turn> = None;
+        let turns = (0..=window.n_steps)
+            .flat_map(|step| (0..self.groups.len()).map(move |group| Turn { step, group }))
+            .collect::<Vec<_>>();
+        let mut version = 0;
+        for turn in turns {
             if (outside.is_cancelled)() {
                 return Err(EngineError::Ended("the window was cancelled".into()));
             }
-            let now = (outside.now)();
-            window.moments.push(now);
-            let rows = step * n_games..(step + 1) * n_games;
-            self.recall();
-            self.ask(&window.observations.view(rows), outside.infer, timing)?;
-            self.act(window, now.version)?;
-            self.remember();
-            self.step(window, step, timing)?;
-            self.part_from_stopped(window, outside.infer, timing)?;
-            window.observations.seal(n_games);
+            let is_closing = turn.step == window.n_steps;
+            if turn.group == 0 && !is_closing {
+                let now = (outside.now)();
+                version = now.version;
+                window.moments.push(now);
+            }
+            // A group that is alone is asked about what its own step has led to.
+            if let Some(before) = decided.take_if(|decided| decided.group == turn.group) {
+                self.step(window, before, None, timing)?;
+                self.settle(window, before, outside.infer, timing)?;
+            }
+            let Group { rows, shards, .. } = &self.groups[turn.group];
+            let first = turn.step * n_games;
+            let obs = window.observations.view(first + rows.start..first + rows.end);
+            self.exchange.recall(self.shards[shards.clone()].iter().flat_map(|shard| &shard.slots));
+            if is_closing {
+                window.last_states.extend_from_slice(&self.exchange.state);
+            }
+            // What an answer at the end remembers is dropped: the next window asks about the same observations.
+            let question = (!is_closing || self.needs.values).then(|| Question { obs, infer: outside.infer });
+            match (decided, question) {
+                (Some(before), question) => self.step(window, before, question, timing)?,
+                (None, Some(question)) => self.ask(question, timing)?,
+                (None, None) => {}
+            }
+            if !is_closing {
+                self.act(window, turn, version)?;
+            } else if self.needs.values {
+                window.last_values.extend_from_slice(&self.exchange.inference.values);
+            }
+            if let Some(before) = decided.take() {
+                self.settle(window, before, outside.infer, timing)?;
+            }
+            decided = (!is_closing).then_some(turn);
         }
         let opening = window.observations.view(window.n_steps * n_games..(window.n_steps + 1) * n_games);
-        self.recall();
-        window.last_states.extend_from_slice(&self.state);
-        if self.needs.values {
-            // What this answer remembers is dropped: the next window asks about the same observations.
-            self.ask(&opening, outside.infer, timing)?;
-            window.last_values.extend_from_slice(&self.inference.values);
-        }
         for (part, kept) in self.opening.iter_mut().enumerate() {
             kept.bytes_mut().copy_from_slice(opening.bytes(part));
         }
         Ok(())
     }
 
-    /// Collects what the slots remember, for the next question.
-    fn recall(&mut self) {
-        self.state.clear();
-        self.starts.clear();
-        for slot in self.shards.iter().flat_map(|shard| &shard.slots) {
-            self.state.extend_from_slice(&slot.state);
-            self.starts.push(slot.step == 0);
-        }
-    }
-
-    /// Leaves what the answer remembers with the slots.
-    fn remember(&mut self) {
-        let slots = self.shards.iter_mut().flat_map(|shard| &mut shard.slots);
-        let mut state = self.inference.state.iter();
-        if self.state_size > 0 {
-            for number in slots.flat_map(|slot| &mut slot.state) {
-                *number = state.next().map_or(0.0, |given| *given as f32);
-            }
-        }
-    }
-
     /// Calls `infer` and checks its answer.
-    fn ask(
-        &mut self,
-        obs: &ObservationView,
-        infer: &mut dyn Infer,
-        timing: &mut Timing,
-    ) -> Result<(), EngineError> {
-        let start = Instant::now();
-        let memory = Memory { state: &self.state, starts: &self.starts };
-        let answered = infer.infer(obs, memory, &mut self.inference);
-        timing.infer += start.elapsed();
-        answered.map_err(EngineError::Infer)?;
-        self.inference.check(obs.rows(), &self.answer)
+    fn ask(&mut self, question: Question<'_>, timing: &mut Timing) -> Result<(), EngineError> {
+        let answered = self.exchange.ask(&question.obs, question.infer);
+        timing.infer += self.exchange.took;
+        answered
     }
 
-    /// Samples every slot's action and records what is known before the step.
-    fn act(&mut self, window: &mut Window, version: i64) -> Result<(), EngineError> {
+    /// Samples the actions of a group, which has been asked about, and records what is known before the step.
+    fn act(&mut self, window: &mut Window, turn: Turn, version: i64) -> Result<(), EngineError> {
         self.controls.clear();
+        let Exchange { inference, answer, .. } = &self.exchange;
         let n_params = self.head.n_params();
-        let slots = self.shards.iter_mut().flat_map(|shard| &mut shard.slots);
-        for (row, (slot, params)) in slots.zip(self.inference.params.chunks_exact(n_params)).enumerate() {
+        let Group { rows, shards, .. } = &self.groups[turn.group];
+        let slots = self.shards[shards.clone()].iter_mut().flat_map(|shard| &mut shard.slots);
+        for (row, (slot, params)) in slots.zip(inference.params.chunks_exact(n_params)).enumerate() {
             let sampled =
                 self.head.sample(params, &mut slot.actions, &mut window.actions, &mut self.controls);
             let log_prob = sampled.map_err(|why| {
-                EngineError::Output(format!("infer returned {} whose row {row}: {why}", self.answer.decision))
+                EngineError::Output(format!("infer returned {} whose row {row}: {why}", answer.decision))
             })?;
             window.log_probs.extend(log_prob);
             window.steps.push(i32::try_from(slot.step).unwrap_or(i32::MAX));
-            window.slots.push(row as i32);
+            window.slots.push((rows.start + row) as i32);
             window.versions.push(version);
         }
         if self.needs.values {
-            window.values.extend_from_slice(&self.inference.values);
+            window.values.extend_from_slice(&inference.values);
         }
-        window.states.extend_from_slice(&self.state);
+        window.states.extend_from_slice(&self.exchange.state);
+        if self.state_size > 0 {
+            let slots = self.shards[shards.clone()].iter_mut().flat_map(|shard| &mut shard.slots);
+            self.exchange.remember(slots);
+        }
         Ok(())
     }
 
-    /// Steps the games in parallel, each shard drawing the first part of its next observations in the same
-    /// go.
-    fn step(&mut self, window: &mut Window, step: usize, timing: &mut Timing) -> Result<(), EngineError> {
-        let start = Instant::now();
+    /// Steps the games of a group in parallel, each shard drawing the first part of its next observations in
+    /// the same go, while `question` is asked about another group, if it takes long.
+    fn step(
+        &mut self,
+        window: &mut Window,
+        turn: Turn,
+        question: Option<Question<'_>>,
+        timing: &mut Timing,
+    ) -> Result<(), EngineError> {
+        let mut question = question;
+        if self.exchange.took < WORTH_OVERLAPPING
+            && let Some(question) = question.take()
+        {
+            self.ask(question, timing)?;
+        }
+        let Self { pool, shards, groups, exchange, n_games, controls, .. } = self;
+        let Group { rows, shards: own, bounds } = &groups[turn.group];
+        let shards = &mut shards[own.clone()];
         let actions = match &window.actions {
-            ActionArray::Discrete(indices) => Actions::Discrete(&indices[step * self.n_games..]),
-            ActionArray::Continuous { .. } => Actions::Continuous(&self.controls),
+            ActionArray::Discrete(indices) => {
+                Actions::Discrete(&indices[turn.step * *n_games + rows.start..][..rows.len()])
+            }
+            ActionArray::Continuous { .. } => Actions::Continuous(controls),
         };
-        for (part, bounds) in self.bounds.iter().enumerate() {
-            let next = window.observations.unfilled(part, self.n_games);
-            self.pool.for_each_with_output(&mut self.shards, next, bounds, |_, shard, out| {
+        for (part, bounds) in bounds.iter().enumerate() {
+            let next = window.observations.unfilled(part, rows.len());
+            let work = |_, shard: &mut Shard, out: &mut [u8]| {
                 if part == 0 {
-                    shard.step(actions, step);
+                    shard.step(actions, rows.start, turn.step);
                 }
                 shard.draw(part, false, out);
-            })?;
+            };
+            match question.take() {
+                Some(Question { obs, infer }) => {
+                    let ask = || exchange.ask(&obs, infer);
+                    let answered = pool.for_each_with_output_while(shards, next, bounds, work, ask)?;
+                    timing.infer += exchange.took;
+                    answered?;
+                }
+                None => pool.for_each_with_output(shards, next, bounds, work)?,
+            }
+            timing.parallel += pool.took();
         }
-        for outcome in self.shards.iter().flat_map(|shard| &shard.outcomes) {
+        Ok(())
+    }
+
+    /// Records what a step did to a group, and declares its next observations filled.
+    fn settle(
+        &mut self,
+        window: &mut Window,
+        turn: Turn,
+        infer: &mut dyn Infer,
+        timing: &mut Timing,
+    ) -> Result<(), EngineError> {
+        let Group { rows, shards, .. } = &self.groups[turn.group];
+        for outcome in self.shards[shards.clone()].iter().flat_map(|shard| &shard.outcomes) {
             window.rewards.push(outcome.reward);
             window.terminated.push(outcome.terminated.is_some());
             window.truncated.push(outcome.truncated);
             window.final_values.push(0.0);
         }
-        timing.parallel += start.elapsed();
+        let n_rows = rows.len();
+        self.part_from_stopped(window, turn, infer, timing)?;
+        window.observations.seal(n_rows);
         Ok(())
     }
 
@@ -344,12 +398,15 @@ impl Rollout {
     fn part_from_stopped(
         &mut self,
         window: &mut Window,
+        turn: Turn,
         infer: &mut dyn Infer,
         timing: &mut Timing,
     ) -> Result<(), EngineError> {
-        let first = window.rewards.len() - self.n_games;
-        let rows: Vec<usize> = self
-            .shards
+        let Self { pool, shards, groups, exchange, store, n_games, .. } = self;
+        let Group { rows: group_rows, shards: own, bounds } = &groups[turn.group];
+        let shards = &mut shards[own.clone()];
+        let first = turn.step * *n_games;
+        let rows: Vec<usize> = shards
             .iter()
             .flat_map(|shard| shard.stopped().map(|row| first + shard.rows.start + row))
             .collect();
@@ -357,26 +414,25 @@ impl Rollout {
             return Ok(());
         }
         let start = Instant::now();
-        let mut finals = self.store.take_once(rows.len())?;
-        for (part, row_bytes) in self.store.row_bytes().enumerate() {
+        let mut finals = store.take_once(rows.len())?;
+        for (part, row_bytes) in store.row_bytes().enumerate() {
             let mut bounds = vec![0];
-            for shard in &self.shards {
+            for shard in &*shards {
                 bounds.push(bounds[bounds.len() - 1] + shard.stopped().count() * row_bytes);
             }
             let draw_final = |_, shard: &mut Shard, out: &mut [u8]| shard.draw_final(part, out);
-            let out = finals.unfilled(part, rows.len());
-            self.pool.for_each_with_output(&mut self.shards, out, &bounds, draw_final)?;
+            pool.for_each_with_output(shards, finals.unfilled(part, rows.len()), &bounds, draw_final)?;
         }
         finals.seal(rows.len());
-        self.state.clear();
-        for shard in &self.shards {
-            shard.stopped().for_each(|row| self.state.extend_from_slice(&shard.slots[row].state));
+        exchange.state.clear();
+        for shard in &*shards {
+            shard.stopped().for_each(|row| exchange.state.extend_from_slice(&shard.slots[row].state));
         }
-        self.starts.clear();
-        self.starts.resize(rows.len(), false);
-        for (part, bounds) in self.bounds.iter().enumerate() {
-            let next = window.observations.unfilled(part, self.n_games);
-            self.pool.for_each_with_output(&mut self.shards, next, bounds, |_, shard, out| {
+        exchange.starts.clear();
+        exchange.starts.resize(rows.len(), false);
+        for (part, bounds) in bounds.iter().enumerate() {
+            let next = window.observations.unfilled(part, group_rows.len());
+            pool.for_each_with_output(shards, next, bounds, |_, shard, out| {
                 if part == 0 {
                     shard.reset_stopped();
                 }
@@ -387,13 +443,13 @@ impl Rollout {
 
         let finals = finals.view(0..rows.len());
         if self.needs.values {
-            self.ask(&finals, infer, timing)?;
-            for (row, value) in rows.into_iter().zip(&self.inference.values) {
+            self.ask(Question { obs: finals, infer }, timing)?;
+            for (row, value) in rows.into_iter().zip(&self.exchange.inference.values) {
                 window.final_values[row] = *value;
             }
         } else {
             window.finals.rows.extend(rows);
-            window.finals.states.extend_from_slice(&self.state);
+            window.finals.states.extend_from_slice(&self.exchange.state);
             window.finals.observations.push(finals);
         }
         Ok(())

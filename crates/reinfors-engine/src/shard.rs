@@ -136,11 +136,11 @@ impl Shard {
         self.episodes.clear();
     }
 
-    /// Steps every row with its part of `actions`, which are those of all shards, notes the episodes that
-    /// ended, and resets those rows that owe nobody a final observation.
-    pub fn step(&mut self, actions: Actions<'_>, window_step: usize) {
+    /// Steps every row with its part of `actions`, which are those of the rows from `first` on, notes the
+    /// episodes that ended, and resets those rows that owe nobody a final observation.
+    pub fn step(&mut self, actions: Actions<'_>, first: usize, window_step: usize) {
         let start = Instant::now();
-        let rows = self.rows.clone();
+        let rows = self.rows.start - first..self.rows.end - first;
         let actions = match actions {
             Actions::Discrete(indices) => Actions::Discrete(&indices[rows]),
             Actions::Continuous(values) => {

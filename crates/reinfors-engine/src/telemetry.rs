@@ -21,6 +21,7 @@ pub struct Episode {
 }
 
 /// Wall-clock seconds of a window; the parts of the parallel section are split by what the threads did in it.
+/// Where one half of the games is stepped while the other one is asked about, both count in full.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Seconds {
     /// Stepping and resetting games.

@@ -34,8 +34,10 @@ class Engine:
     `values` (rows,) if the learner is `learners.Ppo`, then the next state if the policy has a `state_shape`: one array,
     or a tuple of several. They are `float32` or `float64` (numbered actions: integers) as NumPy arrays, torch tensors
     (detached and brought to the CPU) or CPU objects with `__dlpack__` or `__array__`. What it returns wrongly is a
-    `TypeError` or `ValueError` before any game is stepped; what it raises reaches the caller as itself. After either
-    the games are where they were before the call, and the engine can be used on.
+    `TypeError` or `ValueError`; what it raises reaches the caller as itself. After either the games are where they were
+    before the call, and the engine can be used on.
+
+    From 16 games on, one half of the games is stepped while `infer` is asked about the other one.
 
     A batch is a function of configuration, seed and the answers of `infer`: not of threads, timing or machine.
     Cannot be copied or pickled: a twin elsewhere is made from `resolved_config` and `snapshot`.

@@ -211,7 +211,7 @@ class Collected(Contender):
     def report(self) -> dict[str, Any]:
         """Bytes of a record in the batch, and of the process at most beyond what it began with, per record."""
         batch = self.collect()
-        fields = [getattr(batch, name) for name in dir(batch) if not name.startswith("_")]
+        fields = [getattr(batch, name, None) for name in dir(batch) if not name.startswith("_")]
         arrays = [field for field in fields if isinstance(field, np.ndarray)]
         records = len(batch.actions)
         return {

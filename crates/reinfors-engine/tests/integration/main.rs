@@ -4,6 +4,7 @@ mod combinations;
 mod config;
 mod determinism;
 mod evaluate;
+mod halves;
 mod lag;
 mod network;
 mod observations;

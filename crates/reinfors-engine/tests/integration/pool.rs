@@ -1,7 +1,9 @@
 //! The pool: every task once, on any number of threads; panics become errors; nothing is left behind.
 
 use reinfors_engine::pool::{Pool, PoolError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 #[test]
 fn every_item_is_visited_once_per_dispatch_on_any_number_of_threads() {
@@ -60,6 +62,50 @@ fn the_calling_thread_takes_part_and_one_thread_starts_none() {
     assert!(ids.iter().all(|id| *id == Some(caller)));
 }
 
+#[test]
+fn tasks_run_while_the_calling_thread_is_elsewhere() {
+    for n_threads in [1, 2, 5] {
+        let mut pool = Pool::new(n_threads).unwrap();
+        let mut items = [0; 7];
+        for round in 1..=20 {
+            let ended = AtomicUsize::new(0);
+            let count = |_: usize, item: &mut usize, _: &mut [()]| {
+                *item += 1;
+                ended.fetch_add(1, Ordering::Release);
+            };
+            // Elsewhere until all tasks have ended: nobody else could have run them.
+            let wait = || {
+                let start = Instant::now();
+                while ended.load(Ordering::Acquire) < 7 {
+                    assert!(start.elapsed().as_secs() < 20, "no task runs meanwhile");
+                    std::thread::yield_now();
+                }
+                round
+            };
+            let result = pool.for_each_with_output_while(&mut items, &mut [], &[0; 8], count, wait);
+            assert_eq!((result, items), (Ok(round), [round; 7]));
+        }
+        assert_eq!(pool.n_threads(), n_threads);
+    }
+}
+
+#[test]
+fn the_calling_thread_lends_a_hand_and_its_panic_comes_after_the_tasks() {
+    let mut pool = Pool::new(2).unwrap();
+    let mut items = [0; 64];
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let slow = |_: usize, item: &mut usize, _: &mut [()]| {
+            std::thread::sleep(Duration::from_micros(200));
+            *item += 1;
+        };
+        pool.for_each_with_output_while(&mut items, &mut [], &[0; 65], slow, || panic!("elsewhere"))
+    }));
+    assert!(outcome.is_err());
+    assert_eq!(items, [1; 64]);
+    assert!(pool.took() >= Duration::from_micros(200 * 64 / 3), "three threads at most");
+    assert_eq!(pool.for_each_with_output_while(&mut [(); 0], &mut [(); 0], &[0], |_, _, _| {}, || 5), Ok(5));
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn dropping_a_pool_joins_its_threads() {
@@ -72,7 +118,7 @@ fn dropping_a_pool_joins_its_threads() {
         for thread in names.into_iter().filter(|thread| *thread != caller) {
             // A joined thread can be listed for a moment longer.
             let listed = format!("/proc/self/task/{thread}");
-            let start = std::time::Instant::now();
+            let start = Instant::now();
             while std::path::Path::new(&listed).exists() {
                 assert!(start.elapsed().as_secs() < 20, "thread {thread} lives on");
                 std::thread::yield_now();

@@ -1,0 +1,67 @@
+//! Games that `infer` is asked about together: all of them, or one of two halves, so that one half is stepped
+//! while the other one is asked about.
+//!
+//! Who belongs together follows from the number of games alone: neither threads nor timing change it.
+
+use crate::shard::shard_ranges;
+use std::ops::Range;
+
+/// Fewest games that are halved: each half fills a pack of those that step several at once. Fewer rows are
+/// not worth a call of their own.
+const FEWEST_TO_HALVE: usize = 16;
+
+/// The games of one question.
+pub(crate) struct Group {
+    /// Their rows among all.
+    pub rows: Range<usize>,
+    /// Their shards among all.
+    pub shards: Range<usize>,
+    /// For each part of the observation, where each shard's rows start among those of the group, in bytes.
+    pub bounds: Vec<Vec<usize>>,
+}
+
+impl Group {
+    /// The groups of `n_games` games, and the rows of each shard.
+    pub fn all(n_games: usize, n_threads: usize, row_bytes: &[usize]) -> (Vec<Self>, Vec<Range<usize>>) {
+        let (mut groups, mut shards) = (Vec::new(), Vec::new());
+        for rows in halves(n_games) {
+            let first = shards.len();
+            let ranges = shard_ranges(rows.len(), n_threads);
+            let starts = || ranges.iter().map(|range| range.start).chain([rows.len()]);
+            let bounds = row_bytes.iter().map(|bytes| starts().map(|row| row * bytes).collect()).collect();
+            shards.extend(ranges.iter().map(|range| rows.start + range.start..rows.start + range.end));
+            groups.push(Self { rows, shards: first..shards.len(), bounds });
+        }
+        (groups, shards)
+    }
+}
+
+fn halves(n_games: usize) -> impl Iterator<Item = Range<usize>> {
+    let len = if n_games < FEWEST_TO_HALVE { n_games } else { n_games.div_ceil(2) };
+    (0..n_games).step_by(len.max(1)).map(move |start| start..(start + len).min(n_games))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_and_shards_cover_all_rows_in_order_and_groups_know_no_threads() {
+        for n_games in [1, 2, 15, 16, 17, 64, 101] {
+            for n_threads in [1, 2, 3, 8] {
+                let (groups, shards) = Group::all(n_games, n_threads, &[10, 4]);
+                let rows: Vec<usize> = groups.iter().flat_map(|group| group.rows.clone()).collect();
+                assert!(rows.into_iter().eq(0..n_games));
+                assert!(shards.iter().cloned().flatten().eq(0..n_games));
+                assert_eq!(groups.len(), if n_games < FEWEST_TO_HALVE { 1 } else { 2 });
+                assert_eq!(groups.iter().map(|group| group.rows.len()).max().unwrap(), groups[0].rows.len());
+                for group in groups {
+                    let own = &shards[group.shards];
+                    assert_eq!((own[0].start, own[own.len() - 1].end), (group.rows.start, group.rows.end));
+                    assert_eq!(group.bounds[0].len(), own.len() + 1);
+                    assert_eq!(group.bounds[1][own.len()], 4 * group.rows.len());
+                }
+            }
+        }
+    }
+}
