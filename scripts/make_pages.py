@@ -153,6 +153,8 @@ BENCHMARK_COMPARABLE = """\
 - The drivers are the same sequences of actions for everybody: *random* draws every action anew, *fast* holds each for
   four steps, mostly on the gas, and reaches about 45 of the reference's units of speed, where random actions stay
   below 3. Engines sample their own actions: uniformly, from the equal logits of an `infer` that costs nothing.
+- A PyTorch network on the same cores, the one of DQN, shows where the time goes when nothing else computes it: the
+  shares are of the clock and overlap, as one half of the games is stepped while the network is asked about the other.
 - Training is simulated by waiting as long as collecting takes, as for a device of its own."""
 
 BENCHMARK_COMMANDS = """\

@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "pettingzoo": ("adapters/",),
     "envpool": ("bench/",),
     "matplotlib": ("bench/",),
-    "torch": ("recipes/",),
+    "torch": ("bench/", "recipes/"),
     "typer": ("cli/",),
     "rich": ("adapters/", "cli/"),
     "tensorboardX": ("adapters/",),

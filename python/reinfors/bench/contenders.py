@@ -60,12 +60,14 @@ class Contender(ABC):
     """Something that can be stepped for a while.
 
     Attributes:
+        opening: Steps of every game before anything counts.
         library: The distribution it comes from.
         first_frame: What the first game shows after a reset with the seed, height by width by colours; None where
             episodes are not seeded one by one.
     """
 
     library = "reinfors"
+    opening = OPENING
     first_frame: Array | None = None
 
     @abstractmethod
@@ -193,6 +195,7 @@ class Collected(Contender):
         self.logits = np.zeros((2 * n_games, N_ACTIONS), np.float32)
         self.values = np.zeros(2 * n_games, np.float32)
         self.skip: int = spec["options"].get("frame_skip", 1)
+        self.window = WINDOW
         self.before = peak_bytes()
 
     def infer(self, obs: Array) -> tuple[Array, Array]:
@@ -202,7 +205,7 @@ class Collected(Contender):
 
     def collect(self) -> Any:  # noqa: ANN401 - of either version
         """A batch."""
-        return self.engine.collect(WINDOW, self.infer)
+        return self.engine.collect(self.window, self.infer)
 
     def slice(self) -> int:
         """Collects a batch."""
@@ -218,6 +221,49 @@ class Collected(Contender):
             "bytes_per_record": sum(array.nbytes for array in arrays) / records,
             "peak_bytes_per_record": (peak_bytes() - self.before) / records,
         }
+
+
+class Inferred(Collected):
+    """`Engine.collect` with a convolutional network in PyTorch on the processor: the one of DQN (Mnih et al. 2015)."""
+
+    opening = 0  # it is played without the network, which takes long
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        import torch  # noqa: PLC0415 - only the process that measures it
+
+        super().__init__(spec)
+        self.engine.collect(OPENING * spec["n_games"], self.infer)
+        self.window = 4 * spec["n_games"]
+        torch.manual_seed(SEED)
+        self.torch = torch
+        self.network = torch.nn.Sequential(
+            *(torch.nn.Conv2d(3, 32, 8, 4), torch.nn.ReLU()),
+            *(torch.nn.Conv2d(32, 64, 4, 2), torch.nn.ReLU()),
+            *(torch.nn.Conv2d(64, 64, 3, 1), torch.nn.ReLU(), torch.nn.Flatten()),
+            *(torch.nn.Linear(64 * 8 * 8, 512), torch.nn.ReLU(), torch.nn.Linear(512, N_ACTIONS + 1)),
+        )
+        self.seconds: dict[str, float] = {}
+
+    def infer(self, obs: Array) -> tuple[Array, Array]:
+        """Logits and values of a network that has learned nothing."""
+        if not hasattr(self, "network"):
+            return super().infer(obs)
+        with self.torch.inference_mode():
+            pixels = self.torch.tensor(obs).float() / 255
+            out = self.network(pixels).numpy()
+        return out[:, :N_ACTIONS], out[:, N_ACTIONS]
+
+    def collect(self) -> Any:  # noqa: ANN401 - of either version
+        """A batch, whose times are added up."""
+        batch = super().collect()
+        for name, seconds in batch.telemetry["seconds"].items():
+            self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+        return batch
+
+    def report(self) -> dict[str, Any]:
+        """Where the time went, as shares of that in which games did not stand still; they overlap."""
+        busy = self.seconds["total"] - self.seconds["wait"]
+        return {"shares": {name: self.seconds[name] / busy for name in ("step", "render", "infer")}}
 
 
 class Trained(Collected):
@@ -259,6 +305,7 @@ KINDS: dict[str, Callable[[dict[str, Any]], Contender]] = {
     "pool": Pool,
     "one old game": OneOldGame,
     "engine": Collected,
+    "engine with a network": Inferred,
     "collect, then train": Trained,
     "stream": Streamed,
 }
@@ -292,7 +339,7 @@ def serve(spec: dict[str, Any]) -> None:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     contender = KINDS[spec["kind"]](spec)
     steps = 0
-    while steps < OPENING * spec["n_games"]:
+    while steps < contender.opening * spec["n_games"]:
         steps += contender.slice()
     answer(contender.about())
     for line in sys.stdin:

@@ -12,10 +12,15 @@ import sys
 import venv
 from pathlib import Path
 
-from reinfors.bench.plan import ENVPOOL, GYMNASIUM, HERE, OLD
+from reinfors.bench.plan import ENVPOOL, GYMNASIUM, HERE, OLD, WITH_TORCH
 
 REQUIREMENTS = {ENVPOOL: "envpool==1.2.5", OLD: "reinfors==0.4.0"}
-MODULES = {GYMNASIUM: ("gymnasium", "Box2D", "pygame"), ENVPOOL: ("envpool",), HERE: ("reinfors",)}
+MODULES = {
+    GYMNASIUM: ("gymnasium", "Box2D", "pygame"),
+    ENVPOOL: ("envpool",),
+    HERE: ("reinfors",),
+    WITH_TORCH: ("torch",),
+}
 CONTENDERS = Path(__file__).with_name("contenders.py")
 
 
@@ -56,4 +61,6 @@ def missing(peer: str) -> str:
     """What to do about a peer that is not installed."""
     if peer == GYMNASIUM:
         return f'{peer} is left out: it needs `pip install "gymnasium[box2d]"`'
+    if peer == WITH_TORCH:
+        return f"{peer} is left out: it needs `pip install torch`"
     return f"{peer} is left out: `--install-peers` makes an environment for it"

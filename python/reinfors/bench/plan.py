@@ -26,11 +26,13 @@ VECTOR_ALL = f"{N_GAMES} games stepped by the caller, {ALL_THREADS} threads"
 ENGINE = f"{N_GAMES} games collected into batches, one thread"
 ENGINE_ALL = f"{N_GAMES} games collected into batches, {ALL_THREADS} threads"
 STREAM = f"Collecting and training for as long, {ALL_THREADS} threads"
+NETWORK = f"{N_GAMES} games and a PyTorch network on the same cores, {ALL_THREADS} threads"
 RECIPES = f"Other observations, {N_GAMES} games stepped by the caller, one thread"
 
 DRIVERS = ("random", "fast")
 GYMNASIUM, ENVPOOL, OLD = "Gymnasium", "EnvPool", "reinfors 0.4"
 HERE = "reinfors"
+WITH_TORCH = "reinfors and PyTorch"
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Entry:
 
     Attributes:
         section: Heading of the rows that it is compared with.
-        peer: Whose it is: one of `GYMNASIUM`, `ENVPOOL`, `OLD` and `HERE`.
+        peer: Whose it is: one of `GYMNASIUM`, `ENVPOOL`, `OLD`, `HERE` and `WITH_TORCH`.
         what: What is asked of it, in a word or two.
         kind: Key of `contenders.KINDS`.
         options: Options of the game.
@@ -69,9 +71,9 @@ class Entry:
 
     def spec(self) -> dict[str, Any]:
         """What the contender's process is told."""
-        distributions = {GYMNASIUM: "gymnasium", ENVPOOL: "envpool", OLD: "reinfors", HERE: "reinfors"}
+        distributions = {GYMNASIUM: "gymnasium", ENVPOOL: "envpool"}
         env_id = f"reinfors/{ENV.id}" if self.peer == HERE else ENV.id
-        return {**asdict(self), "library": distributions[self.peer], "env_id": env_id, "game": ENV.game}
+        return {**asdict(self), "library": distributions.get(self.peer, "reinfors"), "env_id": env_id, "game": ENV.game}
 
 
 def _one_game(driver: str) -> list[Entry]:
@@ -117,6 +119,13 @@ def _streams() -> list[Entry]:
     ]
 
 
+def _networks() -> list[Entry]:
+    return [
+        Entry(NETWORK, WITH_TORCH, what, "engine with a network", options, n_threads=ALL_THREADS)
+        for what, options in (("exact frames", {}), ("fast frames", FAST))
+    ]
+
+
 def _recipes() -> list[Entry]:
     recipes: dict[str, dict[str, Any]] = {
         "state only": STATE,
@@ -135,4 +144,4 @@ def entries(drivers: Sequence[str] = DRIVERS) -> list[Entry]:
         listed += _one_game(driver) + _vector(VECTOR, driver, 1)
     listed += _vector(VECTOR_ALL, "random", ALL_THREADS)
     listed += _engine(ENGINE, 1) + _engine(ENGINE_ALL, ALL_THREADS)
-    return listed + _streams() + _recipes()
+    return listed + _streams() + _networks() + _recipes()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reinfors.bench.plan import ENVPOOL, GYMNASIUM, HERE, OLD, STREAM
+from reinfors.bench.plan import ENVPOOL, GYMNASIUM, HERE, OLD, STREAM, WITH_TORCH
 from reinfors.bench.report import Record, rows_of, sections
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-COLOURS = {GYMNASIUM: "#9e9e9e", ENVPOOL: "#5c9ead", OLD: "#e0a458", HERE: "#326273"}
+COLOURS = {GYMNASIUM: "#9e9e9e", ENVPOOL: "#5c9ead", OLD: "#e0a458", HERE: "#326273", WITH_TORCH: "#326273"}
 
 
 def draw(run: Record, path: Path) -> None:

@@ -11,6 +11,7 @@ from reinfors.bench.plan import (
     ENVPOOL,
     GYMNASIUM,
     HERE,
+    NETWORK,
     OLD,
     ONE_GAME,
     STREAM,
@@ -174,9 +175,19 @@ def circumstances(run: Record) -> str:
     return table(["", ""], rows)
 
 
+def shares(run: Record) -> str | None:
+    """Where the time goes with a network on the same cores."""
+    rows = [
+        [row["name"], *(f"{row['report']['shares'][name]:.0%}" for name in ("step", "render", "infer"))]
+        for row in rows_of(run, NETWORK)
+        if "shares" in row["report"]
+    ]
+    return table(["share of the time", "stepping", "drawing", "infer"], rows) if rows else None
+
+
 def extras(run: Record) -> dict[str, str]:
     """What was measured beside speed, by its heading."""
-    tables = {"Memory of a record": memory(run), "Overlap": overlap(run)}
+    tables = {"Memory of a record": memory(run), "Overlap": overlap(run), "Where the time goes": shares(run)}
     return {name: table for name, table in tables.items() if table}
 
 
