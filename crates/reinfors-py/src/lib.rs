@@ -11,6 +11,7 @@ mod infer;
 mod off_policy;
 mod output;
 mod records;
+mod replay;
 mod step;
 mod stream;
 mod vec_env;
@@ -57,7 +58,7 @@ fn load_numpy(py: Python<'_>) -> PyResult<()> {
 type Part<'py> = (&'static str, Vec<Bound<'py, PyAny>>);
 
 /// The parts of the module, each with its classes and functions, as the stub has them.
-fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 8]> {
+fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 9]> {
     let py = module.py();
     let function = |function: PyResult<Bound<'py, PyCFunction>>| function.map(Bound::into_any);
     Ok([
@@ -87,6 +88,7 @@ fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 8]> {
             ],
         ),
         ("batch", vec![py.get_type::<batch::PyBatch>().into_any()]),
+        ("replay", vec![py.get_type::<replay::PyReplay>().into_any()]),
         ("off_policy", vec![function(wrap_pyfunction!(off_policy::vtrace, module))?]),
     ])
 }

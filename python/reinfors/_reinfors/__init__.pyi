@@ -8,6 +8,7 @@ from reinfors._reinfors.evaluate import play_episodes
 from reinfors._reinfors.game import Game, describe, registered
 from reinfors._reinfors.off_policy import vtrace
 from reinfors._reinfors.records import Minibatches, Records
+from reinfors._reinfors.replay import Replay
 from reinfors._reinfors.stream import CollectStream
 from reinfors._reinfors.vec_env import VecEnv
 
@@ -18,6 +19,7 @@ __all__ = [
     "Game",
     "Minibatches",
     "Records",
+    "Replay",
     "VecEnv",
     "build_info",
     "describe",
