@@ -36,7 +36,8 @@ SPEAKS_PYTHON = {"pyo3", "numpy"}
 
 # Where each library beyond NumPy may be imported: below one of these, and nowhere else.
 MAY_IMPORT = {
-    "gymnasium": ("adapters/", "bench/"),
+    "gymnasium": ("adapters/", "bench/", "foreign/"),
+    "cloudpickle": ("foreign/",),
     "stable_baselines3": ("adapters/",),
     "pettingzoo": ("adapters/",),
     "envpool": ("bench/",),

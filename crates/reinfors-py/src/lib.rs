@@ -6,6 +6,7 @@ mod batch;
 mod config;
 mod engine;
 mod evaluate;
+mod foreign;
 mod game;
 mod infer;
 mod off_policy;
@@ -70,6 +71,7 @@ fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 9]> {
                 function(wrap_pyfunction!(game::describe, module))?,
             ],
         ),
+        ("foreign", vec![py.get_type::<foreign::PyForeignGame>().into_any()]),
         ("vec_env", vec![py.get_type::<vec_env::PyVecEnv>().into_any()]),
         (
             "engine",

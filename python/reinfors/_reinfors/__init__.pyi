@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 from reinfors._reinfors.batch import Batch
 from reinfors._reinfors.engine import Engine, engine_from_config
 from reinfors._reinfors.evaluate import play_episodes
+from reinfors._reinfors.foreign import ForeignGame
 from reinfors._reinfors.game import Game, describe, registered
 from reinfors._reinfors.off_policy import vtrace
 from reinfors._reinfors.records import Minibatches, Records
@@ -16,6 +17,7 @@ __all__ = [
     "Batch",
     "CollectStream",
     "Engine",
+    "ForeignGame",
     "Game",
     "Minibatches",
     "Records",
