@@ -4,7 +4,7 @@
 //! What is called is `reinfors.foreign.batch.Checked`, which has made the caller's arrays into flat ones of the
 //! right type; here their lengths are looked at, because memory depends on them.
 
-use crate::arguments::{options, runtime_error, seed_to_python, shown};
+use crate::arguments::{options, runtime_error, seed_to_python};
 use crate::game::PyGame;
 use crate::infer::call;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
@@ -70,7 +70,7 @@ fn interned(text: &str) -> &'static str {
 fn part((name, shape, dtype): (String, Vec<usize>, String)) -> PyResult<ObservationPart> {
     let element = [Element::U8, Element::F32].into_iter().find(|element| element.name() == dtype);
     let element = element.ok_or_else(|| runtime_error(format!("no observation has numbers of {dtype}")))?;
-    Ok(ObservationPart { name: interned(&name), shape, element, stack_axis: None, entries: &[] })
+    Ok(ObservationPart { name: interned(&name), shape, element, stack_axis: None, frames: 1, entries: &[] })
 }
 
 /// A list of names, or a pair of bounds.
@@ -122,8 +122,7 @@ fn array<'py, T: numpy::Element>(
     value: &Bound<'py, PyAny>,
     len: usize,
 ) -> PyResult<PyReadonlyArray1<'py, T>> {
-    let array =
-        value.cast::<PyArray1<T>>().map_err(|_| runtime_error(format!("no array: {}", shown(value))))?;
+    let array = value.cast::<PyArray1<T>>().map_err(|_| runtime_error("no array of the right type"))?;
     let array = array.try_readonly()?;
     if array.as_slice()?.len() == len {
         return Ok(array);

@@ -59,10 +59,10 @@ fn load_numpy(py: Python<'_>) -> PyResult<()> {
 type Part<'py> = (&'static str, Vec<Bound<'py, PyAny>>);
 
 /// The parts of the module, each with its classes and functions, as the stub has them.
-fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 9]> {
+fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<Vec<Part<'py>>> {
     let py = module.py();
     let function = |function: PyResult<Bound<'py, PyCFunction>>| function.map(Bound::into_any);
-    Ok([
+    Ok(vec![
         (
             "game",
             vec![

@@ -77,6 +77,7 @@ fn batch(worlds: Counters) -> ForeignBatch<Counters> {
         shape: vec![1],
         element: Element::U8,
         stack_axis: None,
+        frames: 1,
         entries: &[],
     };
     ForeignBatch::new(Counters { counts: vec![0; 3], ..worlds }, &ObservationSpace::of(part), 3)

@@ -73,8 +73,14 @@ impl Worlds for Clocks {
 }
 
 fn clocks(fails_at: usize, can_go_back: bool) -> ConfiguredGame {
-    let part =
-        ObservationPart { name: "age", shape: vec![1], element: Element::U8, stack_axis: None, entries: &[] };
+    let part = ObservationPart {
+        name: "age",
+        shape: vec![1],
+        element: Element::U8,
+        stack_axis: None,
+        frames: 1,
+        entries: &[],
+    };
     let spec = GameSpec {
         id: "clocks",
         name: "Clocks",
