@@ -23,12 +23,13 @@ GENERATORS := $(filter-out scripts/make_golden%,$(wildcard scripts/make_*.py))
 PYTHON_SOURCES := python tests docs examples scripts
 
 SCENES ?= 100000
+HOURS ?= 24
 
 export VIRTUAL_ENV := $(abspath $(VENV))
 # One interpreter for every build of the binding, so that cargo does not build pyo3 twice.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 
-.PHONY: help setup check check-rust check-python check-generated format test test-rust test-python bench bench-check docs demo fuzz wheel clean
+.PHONY: help setup check check-rust check-python check-generated format test test-rust test-python bench bench-check docs demo fuzz soak wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
