@@ -23,12 +23,13 @@ GENERATORS := $(filter-out scripts/make_golden%,$(wildcard scripts/make_*.py))
 PYTHON_SOURCES := python tests docs examples scripts
 
 SCENES ?= 100000
+HOURS ?= 24
 
 export VIRTUAL_ENV := $(abspath $(VENV))
 # One interpreter for every build of the binding, so that cargo does not build pyo3 twice.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 
-.PHONY: help setup check check-rust check-python check-generated format test test-rust test-python bench bench-check docs demo fuzz clean
+.PHONY: help setup check check-rust check-python check-generated format test test-rust test-python bench bench-check docs demo fuzz soak wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -108,10 +109,16 @@ fuzz: ## Draw 100,000 random scenes (SCENES=n) with both rasterisers, of the lib
 demo: $(VENV)/demo.stamp $(VENV)/extension.stamp ## Train a small NumPy network for a minute; leaves a film, a picture and its weights in out/
 	$(BIN)/reinfors demo $(ARGS)
 
+wheel: | $(VENV)/demo.stamp ## Build the wheel and the sdist into dist/; try the wheel in a bare environment without Rust
+	rm -rf dist
+	$(BIN)/maturin build --release --locked --quiet --out dist
+	$(BIN)/maturin sdist --quiet --out dist
+	$(BIN)/python scripts/check_wheel.py dist
+
 lock: $(VENV)/tools.stamp ## Resolve the versions of requirements.lock anew
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --upgrade --no-annotate \
 	  --group tools --group learn --custom-compile-command "make lock" --output-file $(LOCK)
 
 clean: ## Remove everything that make has made
-	rm -rf $(VENV) target site out .mypy_cache .pytest_cache .ruff_cache .hypothesis python/reinfors/*.so
+	rm -rf $(VENV) target site out dist .mypy_cache .pytest_cache .ruff_cache .hypothesis python/reinfors/*.so
 	find $(PYTHON_SOURCES) -name __pycache__ -prune -exec rm -rf {} +

@@ -27,6 +27,8 @@ from typing_extensions import Self
 from reinfors._reinfors import Game as Game
 from reinfors._reinfors import describe as describe
 from reinfors._reinfors import registered as registered
+from reinfors.foreign import Batch as Batch
+from reinfors.foreign import Gymnasium as Gymnasium
 
 __all__ = {names}
 
@@ -101,7 +103,7 @@ def game_class(name: str) -> str:
 
 def stub() -> str:
     """The whole file."""
-    names = sorted(["Game", "describe", "make", "registered", *games.registered()])
+    names = sorted(["Batch", "Game", "Gymnasium", "describe", "make", "registered", *games.registered()])
     listed = "[" + ", ".join(f'"{name}"' for name in names) + "]"
     return "\n".join([HEADER.format(names=listed), *map(game_class, games.registered())])
 

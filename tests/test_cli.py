@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 import reinfors as rf
 from reinfors.cli import choice, play
+from reinfors.cli import eval as evaluation
 from reinfors.cli.app import app
 from reinfors.envs import PUBLIC_ENVS
 
@@ -176,12 +177,11 @@ def test_a_film_shows_the_seed_s_episode(tmp_path: Path) -> None:
 
 
 def test_an_mp4_has_every_frame(tmp_path: Path) -> None:
-    imageio = pytest.importorskip("imageio.v3")
+    ffmpeg = pytest.importorskip("imageio_ffmpeg")
     run("record", str(tmp_path / "x.mp4"), "-g", GAME, "--steps", "20", "--width", "101", "--fps", "25")
-    frames = imageio.imread(tmp_path / "x.mp4")
-    assert frames.shape[0] == 21
-    assert frames.shape[2] == 100, "the codec needs even lengths"
-    assert imageio.immeta(tmp_path / "x.mp4")["fps"] == 25
+    n_frames, seconds = ffmpeg.count_frames_and_secs(tmp_path / "x.mp4")
+    assert n_frames == 21
+    assert seconds == pytest.approx(21 / 25, abs=0.02)
 
 
 def test_a_policy_of_the_caller_s_plays(tmp_path: Path) -> None:
@@ -197,6 +197,39 @@ def test_a_policy_of_the_caller_s_plays(tmp_path: Path) -> None:
     loaded = ["-p", f"{source}:load", "--checkpoint", str(tmp_path / "action.txt")]
     assert json.loads(run("record", out, "-g", "CartPole", *loaded, "--json")) == always_right
     assert 5 < always_right["steps"] < 15, "a cart that is only pushed to the right loses its pole at once"
+
+
+def test_an_evaluation_is_that_of_the_library(tmp_path: Path) -> None:
+    source = tmp_path / "mine.py"
+    source.write_text("import numpy as np\ndef right(obs):\n    return np.ones(len(obs), np.int64)\n")
+    told = json.loads(run("eval", "-g", "CartPole", "-p", f"{source}:right", "-n", "5", "--seed", "3", "--json"))
+    game = rf.games.make("CartPole")
+    stats = rf.evaluate(game, lambda obs: (np.tile([0.0, 1.0], (len(obs), 1)), np.zeros(len(obs))), 5, 3)
+    assert told["episodes"] == stats.episodes
+    assert told["interval95"] == list(stats.interval())
+    shown = run("eval", "-g", "CartPole", "-p", f"{source}:right", "-n", "5", "--seed", "3", "--table")
+    assert stats.table() in shown
+    assert repr(stats) in shown
+
+
+@pytest.mark.conformance
+@pytest.mark.parametrize("name", choice.names())
+def test_random_play_of_any_game_is_evaluated(name: str) -> None:
+    told = json.loads(run("eval", "-g", name, "-n", "2", "-o", "max_steps=20", "--json"))
+    assert [episode["seed"] for episode in told["episodes"]] == [0, 1]
+    assert told["length"] <= 20
+
+
+def test_actions_that_there_are_not_are_refused() -> None:
+    with pytest.raises(ValueError, match="a policy must return actions from 0 to 1"):
+        evaluation.as_parameters(rf.games.make("CartPole"), [0, 2])
+
+
+def test_the_benchmark_takes_its_own_arguments() -> None:
+    done = start(str(COMMAND), "bench", "--help")
+    assert done.returncode == 0
+    assert "--install-peers" in done.stdout
+    assert "--trials must be at least 1" in start(str(COMMAND), "bench", "--trials", "0").stderr
 
 
 @pytest.mark.smoke
@@ -268,10 +301,13 @@ def test_digits_play_where_no_keys_are_known() -> None:
 def test_the_page_s_commands_run(tmp_path: Path) -> None:
     """Every command of the page, in order, in one folder; only what takes long is cut short."""
     lines = re.findall(r"^\$ (reinfors .*)$", PAGE.read_text(), re.MULTILINE)
-    assert {line.split()[1] for line in lines} >= {command.name for command in app.registered_commands if command.name}
+    commands = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
+    assert {line.split()[1] for line in lines} >= commands
     (tmp_path / "mine.py").write_text("import numpy as np\n\ndef act(obs):\n    return np.zeros(len(obs), np.int64)\n")
     for line in lines:
         words = shlex.split(re.sub(r"--seconds \d+", "--seconds 1", line).partition("   #")[0])
-        words += {"play": ["--steps", "3"], "demo": ["--games", "4", "--collect", "64"]}.get(words[1], [])
+        words += {"play": ["--steps", "3"], "demo": ["--games", "4", "--collect", "64"], "bench": ["--help"]}.get(
+            words[1], []
+        )
         done = start(str(COMMAND), *words[1:], cwd=tmp_path)
         assert done.returncode == 0, f"{line}\n{done.stderr}"

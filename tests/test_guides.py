@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 EXCERPT = re.compile(r'^```rust title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+CASE = re.compile(r"^\| (D\d\d) \|.*\| ([^|]*) \|$", re.MULTILINE)
 ABOUT = 10  # lines
 COUNTED = re.compile(r"^\| `([\w./-]+\.rs)` \| (\d+) \|", re.MULTILINE)
 
@@ -25,6 +26,29 @@ def stale(text: str, root: Path = ROOT) -> list[str]:
         actual = len((root / file).read_text().splitlines())
         found += [f"{file} has {actual} lines, not about {lines}"] if abs(actual - int(lines)) > ABOUT else []
     return found
+
+
+def untested(text: str, root: Path = ROOT) -> list[str]:
+    """Cases of the table, and files that it says test them and do not."""
+    found = []
+    for case, files in CASE.findall(text):
+        for file in re.findall(r"`([^`]+)`", files):
+            named = rf"(def test|fn)\w*[_ ]{case.lower()}_"
+            found += [] if re.search(named, (root / file).read_text()) else [f"{file} does not test {case}"]
+    return found
+
+
+def test_every_field_case_is_tested_where_the_table_says() -> None:
+    table = (ROOT / "docs" / "field-cases.md").read_text()
+    assert [case for case, files in CASE.findall(table) if files] == [f"D{number:02}" for number in range(1, 53)]
+    assert untested(table) == []
+
+
+def test_an_untested_case_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_d01_it_works(): ...\n")
+    row = "| {} | it fails | - | `test_it.py` |\n"
+    assert untested(row.format("D01"), tmp_path) == []
+    assert len(untested(row.format("D02"), tmp_path)) == 1
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)

@@ -36,13 +36,13 @@ def drive(env: Any, actions: list[Any]) -> list[tuple[bytes, float, bool, bool]]
 
 @pytest.mark.parametrize("arguments", [{}, {"continuous": False}, {"domain_randomize": True}])
 @pytest.mark.filterwarnings("ignore:.*we recommend using a symmetric and normalized space.*")
-def test_the_checker_of_gymnasium_has_nothing_to_say(arguments: dict[str, Any]) -> None:
+def test_d33_the_checker_of_gymnasium_has_nothing_to_say(arguments: dict[str, Any]) -> None:
     check_env(make(render_mode="rgb_array", **arguments).unwrapped)
 
 
 @pytest.mark.parametrize("obs", ["state", "pixels", "both"])
 @pytest.mark.filterwarnings("ignore:.*Box observation space m[a-z]+ value is -?infinity.*")
-def test_the_checker_has_nothing_to_say_whatever_is_observed(obs: str) -> None:
+def test_d33_the_checker_has_nothing_to_say_whatever_is_observed(obs: str) -> None:
     env = gymnasium.make("reinfors/CartPole-v1", obs=obs, render_mode="rgb_array").unwrapped
     check_env(env)
     assert ("state_pixels" in env.metadata["render_modes"]) == (obs != "state")
@@ -69,13 +69,13 @@ def test_types_are_those_of_the_reference() -> None:
     assert obs in env.observation_space
 
 
-def test_stepping_goes_on_after_the_end() -> None:
+def test_d04_stepping_goes_on_after_the_end() -> None:
     env = make(max_episode_steps=3)
     env.reset(seed=0)
     assert [truncated for *_, truncated in drive(env, [NOOP] * 4)] == [False, False, True, True]
 
 
-def test_leaving_the_playfield_ends_every_step_from_then_on() -> None:
+def test_d04_leaving_the_playfield_ends_every_step_from_then_on() -> None:
     env = make().unwrapped
     env.reset(seed=0)
     ends = [env.step(np.array([0.0, 0.3, 0.0], np.float32))[1:] for _ in range(311)]
@@ -86,7 +86,7 @@ def test_leaving_the_playfield_ends_every_step_from_then_on() -> None:
 
 
 @pytest.mark.parametrize("action", [2, np.int64(2), np.int32(2), np.uint8(2), np.array(2), np.array(2, np.int16)])
-def test_numbered_actions_of_any_integer_type_are_one(action: Any) -> None:
+def test_d05_numbered_actions_of_any_integer_type_are_one(action: Any) -> None:
     env, plain = make(continuous=False), make(continuous=False)
     env.reset(seed=0)
     plain.reset(seed=0)
@@ -108,7 +108,7 @@ def test_other_numbered_actions_are_refused_before_the_step(action: Any) -> None
     ("numbered", "vector", "is_float32_other"),
     [(1, [0.6, 0, 0], False), (2, [-0.6, 0, 0], False), (3, [0, 0.2, 0], True), (4, [0, 0, 0.8], True)],
 )
-def test_numbered_actions_are_float64_vectors(numbered: int, vector: list[float], is_float32_other: bool) -> None:
+def test_d06_numbered_actions_are_float64_vectors(numbered: int, vector: list[float], is_float32_other: bool) -> None:
     runs = []
     for action, arguments in (
         (numbered, {"continuous": False}),
@@ -126,7 +126,7 @@ def test_numbered_actions_are_float64_vectors(numbered: int, vector: list[float]
     assert same == [True, not is_float32_other]
 
 
-def test_actions_outside_the_bounds_are_clipped_and_left_as_they_are() -> None:
+def test_d07_actions_outside_the_bounds_are_clipped_and_left_as_they_are() -> None:
     env, plain = make(), make()
     env.reset(seed=0)
     plain.reset(seed=0)
@@ -137,7 +137,7 @@ def test_actions_outside_the_bounds_are_clipped_and_left_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("action", [[0.0, 0.0, 0.0], (0, 0, 0), np.zeros(3, int), np.zeros(3), np.zeros(6)[::2]])
-def test_lists_tuples_and_integers_are_vectors_too(action: Any) -> None:
+def test_d08_lists_tuples_and_integers_are_vectors_too(action: Any) -> None:
     env, plain = make(disable_env_checker=True), make()
     env.reset(seed=0)
     plain.reset(seed=0)
@@ -162,7 +162,7 @@ def test_lists_tuples_and_integers_are_vectors_too(action: Any) -> None:
         "left",
     ],
 )
-def test_other_vectors_are_refused_before_the_step(action: Any) -> None:
+def test_d09_other_vectors_are_refused_before_the_step(action: Any) -> None:
     env = make(disable_env_checker=True).unwrapped
     env.reset(seed=0)
     before = env.__getstate__()["_env"]
@@ -171,7 +171,7 @@ def test_other_vectors_are_refused_before_the_step(action: Any) -> None:
     assert env.__getstate__()["_env"] == before
 
 
-def test_a_used_environment_is_as_good_as_a_fresh_one() -> None:
+def test_d10_a_used_environment_is_as_good_as_a_fresh_one() -> None:
     used, fresh = make(), make()
     rng = np.random.default_rng(0)
     actions = list(rng.uniform([-1, 0, 0], 1, (30, 3)).astype(np.float32))
@@ -182,12 +182,12 @@ def test_a_used_environment_is_as_good_as_a_fresh_one() -> None:
 
 
 @pytest.mark.parametrize("seed", [np.int64(3), np.uint8(3), 3.0, "3", -1, [1, 2]])
-def test_seeds_that_the_reference_refuses_are_refused_with_its_error(seed: Any) -> None:
+def test_d11_seeds_that_the_reference_refuses_are_refused_with_its_error(seed: Any) -> None:
     with pytest.raises(gymnasium.error.Error, match="Seed must be"):
         make().reset(seed=seed)
 
 
-def test_no_seed_continues_the_stream_and_true_is_one() -> None:
+def test_d11_no_seed_continues_the_stream_and_true_is_one() -> None:
     env = make()
     first = env.reset(seed=True)[0]
     second = env.reset()[0]
@@ -205,7 +205,7 @@ def test_an_unseeded_first_reset_is_that_of_its_seed() -> None:
 
 
 @pytest.mark.parametrize("options", [{"randomize": True}, {"randomize": False}, {}, {"x": 1}, None])
-def test_options_mean_nothing_without_randomisation(options: Any) -> None:
+def test_d13_options_mean_nothing_without_randomisation(options: Any) -> None:
     env, plain = make(), make()
     assert np.array_equal(env.reset(seed=0, options=options)[0], plain.reset(seed=0)[0])
     assert np.array_equal(env.reset(options=options)[0], plain.reset()[0])
@@ -250,7 +250,7 @@ def test_a_window_says_what_it_needs() -> None:
         GymnasiumEnv("CarRacing", render_mode="human")
 
 
-def test_neither_display_nor_pygame_nor_box2d_is_needed() -> None:
+def test_d20_neither_display_nor_pygame_nor_box2d_is_needed() -> None:
     script = (
         "import sys\n"
         "sys.modules['pygame'] = sys.modules['Box2D'] = None\n"
@@ -267,7 +267,7 @@ def test_neither_display_nor_pygame_nor_box2d_is_needed() -> None:
     assert done.stdout.strip() == "(400, 600, 3)", done.stderr
 
 
-def test_closing_breaks_nothing() -> None:
+def test_d22_closing_breaks_nothing() -> None:
     one, other = make(), make()
     other.reset(seed=0)
     one.reset(seed=0)
@@ -278,7 +278,7 @@ def test_closing_breaks_nothing() -> None:
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])  # noqa: S301  our own
-def test_a_copy_is_a_twin_that_goes_its_own_way(copied: Any) -> None:
+def test_d23_a_copy_is_a_twin_that_goes_its_own_way(copied: Any) -> None:
     env = make(max_episode_steps=100, continuous=False)
     env.reset(seed=3)
     drive(env, [3] * 10)
@@ -296,6 +296,28 @@ def test_a_copy_is_a_twin_that_goes_its_own_way(copied: Any) -> None:
 def test_options_the_game_does_not_have_are_refused_by_name(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         make(**options)
+
+
+@pytest.mark.filterwarnings("ignore:.*we recommend using a symmetric and normalized space.*")
+def test_d33_the_passive_checker_has_nothing_to_say_of_leaving_the_field() -> None:
+    env = gymnasium.wrappers.PassiveEnvChecker(make().unwrapped)
+    env.reset(seed=0)
+    steps = [env.step(np.array([0.0, 0.3, 0.0], np.float32)) for _ in range(311)]
+    assert [step[2] for step in steps].index(True) == 309
+    assert {type(value) for step in steps for value in step[1:4]} == {float, bool}
+
+
+def test_d32_two_instances_are_equal_for_500_steps_and_across_resets() -> None:
+    envs = [make(domain_randomize=True) for _ in range(2)]
+    rng = np.random.default_rng(0)
+    actions = list(rng.uniform([-1, 0, 0], 1, (500, 3)).astype(np.float32))
+    for seed in (4, None, None):
+        first, second = (env.reset(seed=seed)[0] for env in envs)
+        assert np.array_equal(first, second)
+        assert drive(envs[0], actions[: 500 if seed else 50]) == drive(envs[1], actions[: 500 if seed else 50])
+    assert drive(envs[0], actions[:2]) != drive(envs[1], actions[2:4])
+    assert envs[0].action_space is envs[0].action_space
+    assert envs[0].unwrapped.observation_space is envs[0].unwrapped.observation_space
 
 
 def test_the_reference_s_switch_for_printing_may_be_off() -> None:

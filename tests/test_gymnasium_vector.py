@@ -34,8 +34,8 @@ def test_the_mode_is_announced_whichever_way_it_is_given(mode: str) -> None:
     assert make().metadata["autoreset_mode"] is gymnasium.vector.AutoresetMode.NEXT_STEP
 
 
-def test_the_order_of_the_next_step_mode_is_the_reference_s() -> None:
-    # D24: figures measured on the reference
+def test_d24_the_order_of_the_next_step_mode_is_the_reference_s() -> None:
+    # figures measured on the reference
     env = make()
     env.reset(seed=[0, 5])
     returned = [env.step(NOOPS) for _ in range(5)]
@@ -44,8 +44,8 @@ def test_the_order_of_the_next_step_mode_is_the_reference_s() -> None:
     assert returned[4][1].round(3).tolist() == [7.017, 7.226]
 
 
-def test_a_reset_by_hand_applies_the_next_action_and_starts_the_count_anew() -> None:
-    # D25: figures measured on the reference
+def test_d25_a_reset_by_hand_applies_the_next_action_and_starts_the_count_anew() -> None:
+    # figures measured on the reference
     env = make()
     for steps in (3, 2):
         env.reset(seed=[0, 5])
@@ -57,8 +57,8 @@ def test_a_reset_by_hand_applies_the_next_action_and_starts_the_count_anew() -> 
         assert [bool(step[3].all()) for step in returned] == [False, False, True]
 
 
-def test_seeds_are_one_per_environment() -> None:
-    # D14: seeds 7 and 8 have tracks of 319 and 251 tiles
+def test_d14_seeds_are_one_per_environment() -> None:
+    # seeds 7 and 8 have tracks of 319 and 251 tiles
     env = make()
     for seed in (7, [7, 8]):
         env.reset(seed=seed)
@@ -75,8 +75,7 @@ def test_seeds_are_one_per_environment() -> None:
     assert not np.array_equal(fresh[0].reset()[0], fresh[1].reset()[0])
 
 
-def test_the_k_th_automatic_reset_is_the_k_th_reset_of_a_single_environment() -> None:
-    # D15
+def test_d15_the_k_th_automatic_reset_is_the_k_th_reset_of_a_single_environment() -> None:
     env = make()
     firsts = [env.reset(seed=[0, 5])[0]]
     for _ in range(2):
@@ -164,8 +163,7 @@ def test_several_parts_are_a_dictionary_in_a_space_of_dictionaries() -> None:
     assert infos["final_obs"][1] in env.single_observation_space
 
 
-def test_closing_twice_is_closing_once_and_leaves_others_alone() -> None:
-    # D22
+def test_d22_closing_twice_is_closing_once_and_leaves_others_alone() -> None:
     env, other = make(), make()
     env.reset(seed=0)
     other.reset(seed=0)

@@ -244,6 +244,12 @@ def test_methods_meet_every_value(value: str) -> None:
     batch = engine.collect(2, lambda obs: (np.zeros((len(obs), engine.n_params)), np.zeros(len(obs))))
     uncalled: Any = len
     game, fair = GOOD["game"](), lambda obs: (np.zeros((len(obs), engine.n_params)), np.zeros(len(obs)))
+    greedy = rf.Engine(GOOD["game"](), None, rf.policies.EpsilonGreedy(), rf.learners.Transitions(), n_games=2)
+    replay = rf.Replay(4, 0, 0.5)
+    replay.add(greedy.collect(2, lambda obs: np.zeros((len(obs), greedy.n_params))))
+    names = ("behavior_log_probs", "target_log_probs", "rewards", "discounts", "values")
+    told: dict[str, Any] = dict.fromkeys(names, np.zeros((2, 2)))
+    told |= {"last_values": np.zeros(2), "truncated": None, "final_values": None, "rho_clip": 1.0, "c_clip": 1.0}
     methods: list[Callable[[Any], Any]] = [
         lambda given: rf.evaluate(game, fair, given if given is not True else 1),
         lambda given: rf.evaluate(game, fair, 1, given),
@@ -272,6 +278,16 @@ def test_methods_meet_every_value(value: str) -> None:
         rf.engine_from_config,
         batch.time_major,
         batch.minibatches,
+        batch.sequences,
+        lambda given: batch.sequences(1, given),
+        lambda given: setattr(greedy, "epsilon", given),
+        lambda given: greedy.collect(2, lambda obs: given),
+        replay.add,
+        replay.sample,
+        lambda given: replay.sample(1, given),
+        lambda given: replay.update_priorities(given, np.ones(2)),
+        lambda given: replay.update_priorities(np.arange(2), given),
+        *(lambda given, name=name: rf.vtrace(**{**told, name: given}) for name in told),
     ]
     for method in methods:
         given = VALUES[value]()

@@ -34,7 +34,7 @@ def growth(work: Callable[[], object], repetitions: int) -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads Linux's account of memory")
-def test_memory_stays_flat() -> None:
+def test_d21_memory_stays_flat() -> None:
     game = rf.games.make(rf.games.registered()[0], max_steps=20)
     env = rf.VecEnv(game, 8, 2, seed=0)
     env.reset()
@@ -48,9 +48,9 @@ def test_memory_stays_flat() -> None:
         with engine.collect_stream(32, infer) as batches:
             next(batches)
 
-    assert growth(env.reset, 120) < MOST_GROWTH
-    assert growth(lambda: env.step(actions), 300) < MOST_GROWTH
-    assert growth(lambda: env.render(0), 200) < MOST_GROWTH
+    assert growth(env.reset, 400) < MOST_GROWTH
+    assert growth(lambda: env.step(actions), 2500) < MOST_GROWTH
+    assert growth(lambda: env.render(0), 2000) < MOST_GROWTH
     assert growth(lambda: env.load(1, env.save(0)), 300) < MOST_GROWTH
     assert growth(lambda: engine.collect(32, infer), 60) < MOST_GROWTH
     assert growth(lambda: list(engine.collect(32, infer).minibatches(8)), 30) < MOST_GROWTH

@@ -55,8 +55,7 @@ def require_equal(mine: Any, expected: Any) -> None:
         ("CartPole", {}, 200),
     ],
 )
-def test_everything_is_what_a_dummy_vector_returns(name: str, options: dict[str, Any], steps: int) -> None:
-    # D30, D31
+def test_d30_d31_everything_is_what_a_dummy_vector_returns(name: str, options: dict[str, Any], steps: int) -> None:
     ours, theirs = pair(name, 3, 5 if name == "CarRacing" else 30, **options)
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
@@ -83,8 +82,8 @@ def test_everything_is_what_a_dummy_vector_returns(name: str, options: dict[str,
         require_equal(ours.reset(), theirs.reset())
 
 
-def test_leaving_the_field_at_the_time_limit_is_no_truncation() -> None:
-    # D30: seed 0 leaves the field at the same step whatever the limit
+def test_d30_leaving_the_field_at_the_time_limit_is_no_truncation() -> None:
+    # seed 0 leaves the field at the same step whatever the limit
     gas = np.array([[0, 0.3, 0]], np.float32)
 
     def last(limit: int) -> tuple[int, dict[str, Any]]:
@@ -107,8 +106,7 @@ def test_leaving_the_field_at_the_time_limit_is_no_truncation() -> None:
     assert (cut, info["TimeLimit.truncated"]) == (left - 1, True)
 
 
-def test_a_seed_takes_effect_at_the_next_reset_and_once() -> None:
-    # D31
+def test_d31_a_seed_takes_effect_at_the_next_reset_and_once() -> None:
     env, other = (rf.sb3.VecEnv(rf.games.CarRacing(), 2, seed=seed) for seed in (5, 9))
     first = env.reset()
     env.seed(9)
@@ -133,8 +131,7 @@ def test_options_reach_the_next_reset() -> None:
         env.set_options([{}])
 
 
-def test_attributes_and_methods_are_reached_by_environment() -> None:
-    # D31
+def test_d31_attributes_and_methods_are_reached_by_environment() -> None:
     env = rf.sb3.VecEnv(rf.games.CarRacing(), 3, seed=0, render_mode="rgb_array")
     env.reset()
     assert env.get_attr("game") == [rf.games.CarRacing()] * 3
@@ -179,8 +176,7 @@ def test_a_step_may_run_while_the_caller_does_something_else() -> None:
 
 @pytest.mark.parametrize("arguments", [{}, {"continuous": False}, {"domain_randomize": True}])
 @pytest.mark.filterwarnings("ignore:.*we recommend.*")
-def test_the_checker_of_sb3_has_nothing_to_say(arguments: dict[str, Any]) -> None:
-    # D33
+def test_d33_the_checker_of_sb3_has_nothing_to_say(arguments: dict[str, Any]) -> None:
     check_env(gymnasium.make("reinfors/CarRacing-v3", **arguments).unwrapped)
     check_env(gymnasium.make("reinfors/CartPole-v1").unwrapped)
 

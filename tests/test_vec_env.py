@@ -82,7 +82,7 @@ def test_integers_of_numpy_and_truth_values_are_seeds(name: str) -> None:
         ([1, -1], ValueError),
     ],
 )
-def test_other_seeds_are_refused(seed: object, error: type[Exception]) -> None:
+def test_d11_other_seeds_are_refused(seed: object, error: type[Exception]) -> None:
     env = env_of(GAMES[0])
     before = env.reset(seed=4)[0]
     with pytest.raises(error, match="seed"):
@@ -119,7 +119,7 @@ def test_no_seed_is_fresh_entropy_and_a_seed_of_construction_is_that_of_the_firs
     assert np.array_equal(seeded.reset()[0], env_of(GAMES[0]).reset(seed=11)[0])
 
 
-def test_unseeded_resets_continue_the_stream_also_the_automatic_ones() -> None:
+def test_d15_unseeded_resets_continue_the_stream_also_the_automatic_ones() -> None:
     by_hand = env_of(GAMES[0], 1, autoreset="disabled")
     firsts = [by_hand.reset(seed=5)[0]] + [by_hand.reset()[0] for _ in range(2)]
     env = env_of(GAMES[0], 1)
@@ -132,7 +132,7 @@ def test_unseeded_resets_continue_the_stream_also_the_automatic_ones() -> None:
     assert not np.array_equal(seen[0], seen[1])
 
 
-def test_next_step_ignores_the_action_after_the_end() -> None:
+def test_d24_next_step_ignores_the_action_after_the_end() -> None:
     env = env_of(GAMES[0])
     env.reset(seed=[0, 5])
     for step in range(1, 4):
@@ -171,7 +171,7 @@ def test_disabled_simulates_on_and_a_mask_resets_some() -> None:
     assert env.step(noops(env))[3].tolist() == [True, False]
 
 
-def test_a_reset_by_hand_clears_counters_and_pending_resets() -> None:
+def test_d25_a_reset_by_hand_clears_counters_and_pending_resets() -> None:
     env = env_of(GAMES[0])
     for n_steps in (3, 2):
         first = env.reset(seed=[0, 5])[0]
@@ -182,7 +182,7 @@ def test_a_reset_by_hand_clears_counters_and_pending_resets() -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_results_do_not_depend_on_threads_and_never_change_afterwards(name: str) -> None:
+def test_d28_results_do_not_depend_on_threads_and_never_change_afterwards(name: str) -> None:
     histories = []
     for n_threads in (1, 2, 8):
         env = env_of(name, 5, n_threads=n_threads, max_steps=4)

@@ -138,7 +138,11 @@ def test_a_batch_of_another_learner_has_no_correction() -> None:
     ("change", "error", "match"),
     [
         ({"values": np.zeros((4, 3))}, ValueError, r"values must have the shape \(4, 2\), got \(4, 3\)"),
-        ({"rewards": np.zeros(4)}, ValueError, r"rewards must have the shape \(T, N\), got \(4,\)"),
+        (
+            {"rewards": np.zeros(4)},
+            ValueError,
+            r"rewards must have the shape \(T, N\), of 1 to 16777216 numbers, got \(4,\)",
+        ),
         ({"rewards": np.zeros((0, 2))}, ValueError, r"rewards must have the shape \(T, N\)"),
         ({"rewards": None}, TypeError, "rewards must be an array"),
         ({"last_values": np.zeros((1, 2))}, ValueError, r"last_values must have the shape \(2,\), got \(1, 2\)"),

@@ -8,8 +8,9 @@ from __future__ import annotations
 import inspect
 
 from reinfors._reinfors import Game, describe, registered
+from reinfors.foreign import Batch, Gymnasium
 
-__all__ = ["Game", "describe", "make", "registered", *registered()]  # noqa: PLE0604  they are strings
+__all__ = ["Batch", "Game", "Gymnasium", "describe", "make", "registered", *registered()]  # noqa: PLE0604  they are strings
 
 
 def make(name: str, **options: object) -> Game:

@@ -8,8 +8,10 @@ from typing_extensions import Self
 from reinfors._reinfors import Game as Game
 from reinfors._reinfors import describe as describe
 from reinfors._reinfors import registered as registered
+from reinfors.foreign import Batch as Batch
+from reinfors.foreign import Gymnasium as Gymnasium
 
-__all__ = ["CarRacing", "CartPole", "Game", "describe", "make", "registered"]
+__all__ = ["Batch", "CarRacing", "CartPole", "Game", "Gymnasium", "describe", "make", "registered"]
 
 def make(name: str, **options: object) -> Game:
     """A game by its name.

@@ -16,7 +16,7 @@ FIRST_REWARD = 6.169592476489028  # of seed 0
 
 
 @pytest.mark.parametrize("kind", [int, np.int64, np.int32, np.uint8, np.array])
-def test_discrete_actions_of_any_integer_type_are_accepted(kind: Any) -> None:
+def test_d05_discrete_actions_of_any_integer_type_are_accepted(kind: Any) -> None:
     pair = Pair(continuous=False)
     pair.reset(0)
     assert pair.step(kind(2))[1] == FIRST_REWARD
@@ -24,7 +24,7 @@ def test_discrete_actions_of_any_integer_type_are_accepted(kind: Any) -> None:
         pair.step(kind(index))
 
 
-def test_sampled_discrete_actions_are_accepted() -> None:
+def test_d05_sampled_discrete_actions_are_accepted() -> None:
     pair = Pair(drawn=False, continuous=False)
     pair.reset(0)
     pair.ours.action_space.seed(5)
@@ -36,7 +36,7 @@ def test_sampled_discrete_actions_are_accepted() -> None:
 @pytest.mark.parametrize(
     ("index", "control", "way"), [(1, [0.6, 0, 0], "right"), (2, [-0.6, 0, 0], "left"), (4, [0, 0, 0.8], "straight on")]
 )
-def test_action_1_steers_right_and_2_left_as_the_float64_controls_do(
+def test_d06_action_1_steers_right_and_2_left_as_the_float64_controls_do(
     index: int, control: list[float], way: str
 ) -> None:
     def drive(continuous: bool, gas: Any, then: Any) -> tuple[list[NDArray[np.uint8]], float]:
@@ -56,7 +56,7 @@ def test_action_1_steers_right_and_2_left_as_the_float64_controls_do(
 
 
 @pytest.mark.parametrize("action", [[5, 5, 5], [-5, -5, -5], [0, 0, -1], [1, 0, 0.9], [0, 0, 1e300]])
-def test_actions_outside_their_bounds_act_as_in_the_reference(action: list[float]) -> None:
+def test_d07_actions_outside_their_bounds_act_as_in_the_reference(action: list[float]) -> None:
     pair, given = Pair(), np.array(action, np.float64)
     pair.reset(0)
     for _ in range(60):
@@ -66,7 +66,7 @@ def test_actions_outside_their_bounds_act_as_in_the_reference(action: list[float
     assert given.tolist() == action, "the caller's array is left alone"
 
 
-def test_a_negative_brake_is_no_brake_and_gas_stops_at_one() -> None:
+def test_d07_a_negative_brake_is_no_brake_and_gas_stops_at_one() -> None:
     def drive(action: list[float]) -> tuple[list[float], NDArray[np.uint8]]:
         pair = Pair(drawn=False)
         pair.reset(0)
@@ -101,7 +101,7 @@ def test_float32_and_float64_of_one_decimal_drive_apart() -> None:
     assert not np.array_equal(states[0][-1], states[1][-1])
 
 
-def test_integer_arrays_act_as_floats() -> None:
+def test_d08_integer_arrays_act_as_floats() -> None:
     pair = Pair()
     pair.reset(0)
     assert pair.step(np.zeros(3, int))[1] == FIRST_REWARD

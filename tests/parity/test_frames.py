@@ -43,7 +43,7 @@ def frames(pair: Lockstep, actions: Iterable[Any], every: int = 1) -> list[Frame
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_all_61_frames_of_the_opening_zoom_are_equal(seed: int) -> None:
+def test_d17_all_61_frames_of_the_opening_zoom_are_equal(seed: int) -> None:
     pair = Lockstep()
     opening = [pair.reset(seed, drawn=True), *frames(pair, [NOTHING] * 60)]
     assert len(opening) == 61

@@ -30,7 +30,9 @@ def off_playfield(**options: object) -> tuple[Pair, int]:
 
 @pytest.mark.parametrize("seed", LAPS)
 @pytest.mark.parametrize("lap_complete_percent", [0.5, 0.95])
-def test_a_lap_ends_with_its_last_tile_whatever_percentage_is_asked_for(seed: int, lap_complete_percent: float) -> None:
+def test_d01_a_lap_ends_with_its_last_tile_whatever_percentage_is_asked_for(
+    seed: int, lap_complete_percent: float
+) -> None:
     pair = Pair(drawn=False, max_episode_steps=2000, lap_complete_percent=lap_complete_percent)
     pair.reset(seed)
     rewards: list[float] = []
@@ -49,7 +51,7 @@ def test_a_lap_ends_with_its_last_tile_whatever_percentage_is_asked_for(seed: in
 @pytest.mark.parametrize(
     ("seed", "tiles", "first"), [(0, 319, 6.169592476489028), (1, 275, 7.172727272727273), (42, 283, 6.967137809187279)]
 )
-def test_the_two_tiles_of_the_start_are_paid_with_the_first_step(seed: int, tiles: int, first: float) -> None:
+def test_d02_the_two_tiles_of_the_start_are_paid_with_the_first_step(seed: int, tiles: int, first: float) -> None:
     pair = Pair()
     pair.reset(seed)
     assert len(pair.reference.unwrapped.track) == tiles
@@ -57,7 +59,7 @@ def test_the_two_tiles_of_the_start_are_paid_with_the_first_step(seed: int, tile
     assert pair.step(NOTHING)[1] == pytest.approx(-0.1)
 
 
-def test_every_tile_is_paid_when_a_wheel_first_touches_it() -> None:
+def test_d03_every_tile_is_paid_when_a_wheel_first_touches_it() -> None:
     pair = Pair(drawn=False)
     pair.reset(0)
     total = 0.0
@@ -69,14 +71,14 @@ def test_every_tile_is_paid_when_a_wheel_first_touches_it() -> None:
     assert pair.step(np.float32([0, 0.5, 0]))[1] == -100, "the 271st step leaves the playfield"
 
 
-def test_an_episode_simulates_on_after_the_time_limit() -> None:
+def test_d04_an_episode_simulates_on_after_the_time_limit() -> None:
     pair = Pair(max_episode_steps=3)
     pair.reset(0)
     truncated = [pair.step(NOTHING)[3] for _ in range(5)]
     assert truncated == [False, False, True, True, True]
 
 
-def test_an_episode_simulates_on_after_leaving_the_playfield() -> None:
+def test_d04_an_episode_simulates_on_after_leaving_the_playfield() -> None:
     pair, steps = off_playfield()
     assert steps == 310
     for _ in range(50):

@@ -13,7 +13,7 @@ GAS, SLIDE = np.float32([0, 1, 0]), np.float32([1, 0, 1])
 
 
 @pytest.mark.parametrize("render_mode", [None, "rgb_array", "state_pixels"])
-def test_shapes_layout_spaces_and_metadata_are_the_reference_s(render_mode: str | None) -> None:
+def test_d16_shapes_layout_spaces_and_metadata_are_the_reference_s(render_mode: str | None) -> None:
     pair = Pair(render_mode=render_mode)
     frame = pair.reset(0)
     assert frame.shape == (96, 96, 3)
@@ -27,7 +27,7 @@ def test_shapes_layout_spaces_and_metadata_are_the_reference_s(render_mode: str 
     assert pair.ours.spec.reward_threshold == pair.reference.spec.reward_threshold == 900
 
 
-def test_state_pixels_renders_the_observation() -> None:
+def test_d16_state_pixels_renders_the_observation() -> None:
     pair = Pair(render_mode="state_pixels")
     assert np.array_equal(pair.reset(0), pair.render())
     for _ in range(30):
@@ -49,7 +49,7 @@ def test_rgb_array_renders_the_picture_for_people() -> None:
     assert picture.flags.c_contiguous
 
 
-def test_rendering_twice_gives_the_same_and_moves_nothing() -> None:
+def test_d18_rendering_twice_gives_the_same_and_moves_nothing() -> None:
     rendered, plain = Pair(render_mode="rgb_array", max_episode_steps=30), Pair(max_episode_steps=30)
     for episode in range(2):
         seed = 6 if episode == 0 else None
@@ -64,7 +64,7 @@ def test_rendering_twice_gives_the_same_and_moves_nothing() -> None:
 
 
 @pytest.mark.parametrize("domain_randomize", [False, True])
-def test_pictures_show_skid_marks_and_observations_never_do(domain_randomize: bool) -> None:
+def test_d19_pictures_show_skid_marks_and_observations_never_do(domain_randomize: bool) -> None:
     pair = Pair(render_mode="rgb_array", domain_randomize=domain_randomize)
     pair.reset(0)
     for index, action in enumerate([GAS] * 120 + [SLIDE] * 30):

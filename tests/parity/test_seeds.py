@@ -16,7 +16,7 @@ def n_tiles(pair: Pair) -> int:
     return len(pair.ours.unwrapped.inspect()["track"])
 
 
-def test_a_seeded_reset_of_a_used_environment_equals_a_fresh_one() -> None:
+def test_d10_a_seeded_reset_of_a_used_environment_equals_a_fresh_one() -> None:
     def drive(pair: Pair) -> list[Any]:
         driver = uniform(8, hold=5)
         frames = [pair.reset(0)]
@@ -47,7 +47,7 @@ def test_seeds_of_any_size_are_accepted(seed: int) -> None:
     assert pair.ours.unwrapped.np_random_seed == pair.reference.unwrapped.np_random_seed == seed
 
 
-def test_random_colours_are_drawn_before_the_track_and_kept_if_told_so() -> None:
+def test_d12_random_colours_are_drawn_before_the_track_and_kept_if_told_so() -> None:
     pair = Pair(domain_randomize=True)
     frame = pair.reset(0)
     state = pair.ours.unwrapped.inspect()
@@ -67,7 +67,7 @@ def test_random_colours_are_drawn_before_the_track_and_kept_if_told_so() -> None
 
 
 @pytest.mark.parametrize("options", [{"randomize": True}, {"randomize": False}, {}, {"x": 1}, [1], None])
-def test_options_mean_nothing_to_an_environment_without_random_colours(options: Any) -> None:
+def test_d13_options_mean_nothing_to_an_environment_without_random_colours(options: Any) -> None:
     pair, plain = Pair(), Pair()
     assert np.array_equal(pair.reset(0, options), plain.reset(0))
     assert np.array_equal(pair.reset(None, options), plain.reset())

@@ -129,8 +129,7 @@ def indices(num_envs: int, n: int, seed: int = 0) -> Actions:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", [7, [3, None, 0]], ids=["int", "list"])
-def test_short_races_are_equal_in_every_byte(mode: Any, seed: Any) -> None:
-    # D14, D28, D29
+def test_d14_d28_d29_short_races_are_equal_in_every_byte(mode: Any, seed: Any) -> None:
     both = Vectors("CarRacing-v3", 3, mode, limit=5)
     both.reset([3, 4, 5])
     both.reset(seed)
@@ -139,8 +138,8 @@ def test_short_races_are_equal_in_every_byte(mode: Any, seed: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_races_that_leave_the_field_are_equal(mode: Any) -> None:
-    # D27: ends of both kinds, each with its reason
+def test_d27_races_that_leave_the_field_are_equal(mode: Any) -> None:
+    # ends of both kinds, each with its reason
     both = Vectors("CarRacing-v3", 3, mode, limit=320, drawn=False)
     both.reset([0, 5, 9])
     gas = np.array([[0, 0.3, 0], [0, 0.3, 0], [0, 0, 0]], np.float32)
@@ -169,8 +168,7 @@ def test_carts_are_equal(mode: Any, limit: int | None) -> None:
 
 
 @pytest.mark.parametrize("mode", [NEXT_STEP, SAME_STEP])
-def test_resets_by_hand_clear_what_is_pending_in_part_or_in_all(mode: Any) -> None:
-    # D25
+def test_d25_resets_by_hand_clear_what_is_pending_in_part_or_in_all(mode: Any) -> None:
     both = Vectors("CartPole-v1", 4, mode, limit=3)
     both.reset(1)
     actions = indices(4, 2)
@@ -183,8 +181,7 @@ def test_resets_by_hand_clear_what_is_pending_in_part_or_in_all(mode: Any) -> No
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_official_wrappers_count_the_same(mode: Any) -> None:
-    # D26
+def test_d26_the_official_wrappers_count_the_same(mode: Any) -> None:
     def wrap(env: Any) -> Any:
         wrappers = gymnasium.wrappers.vector
         return wrappers.NormalizeReward(wrappers.RecordEpisodeStatistics(env))
@@ -200,8 +197,8 @@ def test_the_official_wrappers_count_the_same(mode: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", [NEXT_STEP, SAME_STEP])
-def test_lengths_of_three_and_a_count_of_twenty_four(mode: Any) -> None:
-    # D26, with the figures of the case
+def test_d26_lengths_of_three_and_a_count_of_twenty_four(mode: Any) -> None:
+    # the figures of the case
     env = gymnasium.make_vec(
         "reinfors.adapters.gymnasium:reinfors/CarRacing-v3", 2, max_episode_steps=3, autoreset_mode=mode
     )

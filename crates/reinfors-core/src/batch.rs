@@ -4,8 +4,8 @@ use crate::codec::{decode, encode};
 use crate::frames::FrameStack;
 use crate::rng::Seed;
 use crate::{
-    Action, Actions, Errand, Error, Game, Inspected, ObservationPart, OptionValue, Options, Pacing, Picture,
-    Ready, Result, Step,
+    Action, Actions, Errand, Error, Failure, Game, Inspected, ObservationPart, OptionValue, Options, Pacing,
+    Picture, Ready, Result, Step,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -88,8 +88,15 @@ pub trait AnyBatch: Send {
     /// Remembers the state of every row.
     fn checkpoint(&mut self);
 
-    /// Puts every row back to the last [`AnyBatch::checkpoint`].
-    fn rollback(&mut self);
+    /// Puts every row back to the last [`AnyBatch::checkpoint`]. Whether it could: native games always can,
+    /// rows of others may have to be reset instead.
+    fn rollback(&mut self) -> bool;
+
+    /// What has kept the worlds from what they were asked for since the last call. Only worlds that live
+    /// elsewhere fail; their batch is to be rolled back, or its rows reset.
+    fn take_failure(&mut self) -> Option<Failure> {
+        None
+    }
 }
 
 /// The batch of any game.
@@ -324,9 +331,10 @@ impl<G: Game> AnyBatch for Batch<G> {
         stacks.clone_from(&self.stacks);
     }
 
-    fn rollback(&mut self) {
+    fn rollback(&mut self) -> bool {
         let (worlds, stacks) = &self.remembered;
         self.worlds.clone_from(worlds);
         self.stacks.clone_from(stacks);
+        true
     }
 }

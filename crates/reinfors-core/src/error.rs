@@ -107,6 +107,15 @@ pub enum Error {
         /// The value that was given.
         given: String,
     },
+    /// A game whose worlds live elsewhere was to be saved or loaded.
+    #[error(
+        "{game} cannot be saved, loaded, snapshot or restored: its worlds live outside reinfors, which sees \
+         their observations only"
+    )]
+    NotSaved {
+        /// The game's public name.
+        game: &'static str,
+    },
     /// A saved state that cannot be loaded here.
     #[error("cannot load the saved state: {0}")]
     SavedState(String),

@@ -54,7 +54,7 @@ pub struct Step {
 }
 
 /// A picture for people: rows from the top, three bytes per pixel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
     /// Width in pixels.
     pub width: usize,

@@ -7,6 +7,7 @@ mod codec;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+mod foreign;
 mod frames;
 mod game;
 mod observation;
@@ -19,6 +20,7 @@ mod space;
 pub use batch::{AnyBatch, Batch, Outcome, Turn};
 pub use codec::{decode, encode};
 pub use error::{Error, ErrorKind, Result};
+pub use foreign::{Failure, ForeignBatch, Worlds};
 pub use game::{Action, Errand, Game, Inspected, Pacing, Picture, Ready, ResetFlag, Step};
 pub use observation::{Element, ObservationPart, ObservationSpace, StateEntry};
 pub use option::{OptionSpec, OptionType, OptionValue, Options};

@@ -1,8 +1,8 @@
 //! The list of games by name, and a game with its options settled: what drivers are handed.
 
 use crate::{
-    ActionSpace, AnyBatch, Batch, Error, Game, ObservationSpace, OptionSpec, OptionValue, Options, Pacing,
-    ResetFlag, Result, RewardKey, StateEntry, weights,
+    ActionSpace, AnyBatch, Batch, Error, ForeignBatch, Game, ObservationSpace, OptionSpec, OptionValue,
+    Options, Pacing, ResetFlag, Result, RewardKey, StateEntry, Worlds, weights,
 };
 use std::sync::Arc;
 
@@ -25,9 +25,20 @@ pub struct GameSpec {
     pub end_reasons: &'static [&'static str],
     /// What can be chosen at a reset.
     pub reset_flags: &'static [ResetFlag],
+    /// Whether its worlds live elsewhere, as [`crate::Worlds`]: one batch holds all rows, and they can be
+    /// neither saved nor loaded.
+    pub is_foreign: bool,
 }
 
 impl GameSpec {
+    /// Refuses to save or load what lives elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::NotSaved`].
+    pub fn check_saves(&self) -> Result<()> {
+        if self.is_foreign { Err(Error::NotSaved { game: self.name }) } else { Ok(()) }
+    }
+
     /// The reset flags when the caller says nothing.
     #[must_use]
     pub fn default_flags(&self) -> Vec<bool> {
@@ -64,12 +75,28 @@ impl ConfiguredGame {
             reward: G::REWARD,
             end_reasons: G::END_REASONS,
             reset_flags: G::RESET_FLAGS,
+            is_foreign: false,
         };
         let values = options.values();
         let make_batch = move |weights: &[f64], len| -> Result<Box<dyn AnyBatch>> {
             Ok(Box::new(Batch::<G>::new(&options, weights, len)?))
         };
         Ok(Self { spec, options: values, make_batch: Arc::new(make_batch) })
+    }
+
+    /// A game whose worlds live elsewhere; `make` reaches so many of them. It is in no registry.
+    #[must_use]
+    pub fn foreign<W: Worlds + 'static>(
+        spec: GameSpec,
+        options: Vec<(&'static str, OptionValue)>,
+        make: impl Fn(usize) -> W + Send + Sync + 'static,
+    ) -> Self {
+        let spec = GameSpec { is_foreign: true, ..spec };
+        let space = spec.observation.clone();
+        let make_batch = move |_: &[f64], len| -> Result<Box<dyn AnyBatch>> {
+            Ok(Box::new(ForeignBatch::new(make(len), &space, len)))
+        };
+        Self { spec, options, make_batch: Arc::new(make_batch) }
     }
 
     /// What a driver needs to know.

@@ -20,7 +20,10 @@ pub struct RewardKey {
 /// lists the keys.
 pub fn weights(game: &'static str, keys: &[RewardKey], given: &[(String, f64)]) -> Result<Vec<f64>> {
     let mut weights: Vec<f64> = keys.iter().map(|key| key.default).collect();
-    let allowed = || keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ");
+    let allowed = || match keys {
+        [] => "none".to_owned(),
+        _ => keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", "),
+    };
     for (name, weight) in given {
         let Some(at) = keys.iter().position(|key| key.name == name) else {
             return Err(Error::UnknownReward { game, name: name.clone(), allowed: allowed() });

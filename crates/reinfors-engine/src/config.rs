@@ -4,7 +4,7 @@ use crate::EngineError;
 use crate::learner::Learner;
 use crate::policy::Policy;
 use reinfors_core::rng::Seed;
-use reinfors_core::{ConfiguredGame, OptionValue, Registry};
+use reinfors_core::{ConfiguredGame, GameSpec, OptionValue, Registry};
 use serde::{Deserialize, Serialize};
 
 /// Most games of one engine; a slot is an `int32` and its memory is real.
@@ -53,11 +53,12 @@ impl EngineConfig {
     }
 }
 
-/// The threads to use for `rows` rows: at most one per row; `None` asks for every core of this process.
+/// The threads to use for `rows` rows of a game: at most one per row, and one alone for worlds that live
+/// elsewhere; `None` asks for every core of this process.
 ///
 /// # Errors
 /// [`EngineError::Setting`] for zero threads.
-pub fn thread_count(n_threads: Option<usize>, rows: usize) -> Result<usize, EngineError> {
+pub fn thread_count(n_threads: Option<usize>, rows: usize, game: &GameSpec) -> Result<usize, EngineError> {
     let wanted = match n_threads {
         Some(0) => {
             return Err(EngineError::Setting {
@@ -69,7 +70,8 @@ pub fn thread_count(n_threads: Option<usize>, rows: usize) -> Result<usize, Engi
         Some(n_threads) => n_threads,
         None => cores(),
     };
-    Ok(wanted.min(rows).max(1))
+    let most = if game.is_foreign { 1 } else { rows };
+    Ok(wanted.min(most).max(1))
 }
 
 /// The cores that this process may use.

@@ -72,7 +72,7 @@ impl Engine {
     /// A setting outside what is allowed, reward weights the game refuses, threads the system refuses.
     pub fn new(config: EngineConfig) -> Result<Self, EngineError> {
         check_rows("n_games", config.n_games)?;
-        let n_threads = thread_count(config.n_threads, config.n_games)?;
+        let n_threads = thread_count(config.n_threads, config.n_games, config.game.spec())?;
         config.policy.check()?;
         config.learner.check(&config.policy)?;
         state_size(&config.state_shape)?;
@@ -253,6 +253,7 @@ impl Engine {
     /// # Errors
     /// An engine in use.
     pub fn snapshot(&self) -> Result<Vec<u8>, EngineError> {
+        self.spec().check_saves()?;
         let games = self.take(Holder::Call)?;
         Ok(snapshot::write(&games, self.resolved_config(), self.version()))
     }
@@ -264,6 +265,7 @@ impl Engine {
     /// An engine in use; bytes that are no snapshot; another configuration, by the name of the first setting
     /// that differs. The engine is then unchanged.
     pub fn restore(&self, bytes: &[u8]) -> Result<(), EngineError> {
+        self.spec().check_saves()?;
         let mut games = self.take(Holder::Call)?;
         let mut config = self.resolved_config();
         let Snapshot { seed, version, policy } =

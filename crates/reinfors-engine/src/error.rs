@@ -2,6 +2,7 @@
 
 use crate::infer::InferError;
 use crate::pool::PoolError;
+use reinfors_core::{AnyBatch, Failure};
 
 /// The nature of an error, for a caller that maps it to its own language's exceptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub enum EngineErrorKind {
     Busy,
     /// The object cannot do this any more: an ended stream, a fork of the owning process.
     State,
-    /// The caller's own `infer` failed.
+    /// The caller's own code failed: `infer`, or a game that lives there.
     Infer,
     /// A defect of a game or of this library, or a refusal of the operating system.
     Internal,
@@ -55,6 +56,9 @@ pub enum EngineError {
     /// `infer` failed.
     #[error("{0}")]
     Infer(InferError),
+    /// Worlds that live elsewhere failed. The games begin new episodes, unless those can go back.
+    #[error("{0}")]
+    Worlds(Failure),
     /// The engine is in use.
     #[error("{0}")]
     Busy(String),
@@ -87,6 +91,14 @@ pub enum EngineError {
     Internal(String),
 }
 
+/// Passes on the first failure of worlds that live elsewhere.
+pub(crate) fn check_worlds<'a>(
+    batches: impl IntoIterator<Item = &'a mut Box<dyn AnyBatch>>,
+) -> Result<(), EngineError> {
+    let failure = batches.into_iter().find_map(|batch| batch.take_failure());
+    failure.map_or(Ok(()), |failure| Err(EngineError::Worlds(failure)))
+}
+
 impl EngineError {
     /// Whose fault it was.
     #[must_use]
@@ -101,7 +113,7 @@ impl EngineError {
             | Self::Overflow { .. }
             | Self::Snapshot(_)
             | Self::Replay(_) => EngineErrorKind::Value,
-            Self::Infer(_) => EngineErrorKind::Infer,
+            Self::Infer(_) | Self::Worlds(_) => EngineErrorKind::Infer,
             Self::Busy(_) => EngineErrorKind::Busy,
             Self::Ended(_)
             | Self::EmptyReplay

@@ -8,6 +8,7 @@ use crate::EngineError;
 use crate::batch::ActionArray;
 use crate::buffer::ObservationStore;
 use crate::config::{check_rows, thread_count};
+use crate::error::check_worlds;
 use crate::head::Head;
 use crate::infer::{Answer, Infer, InferError, Inference, Memory};
 use crate::policy::{Policy, state_size};
@@ -198,7 +199,7 @@ impl<'a> Table<'a> {
         let n_games = evaluation.n_games.unwrap_or(USUAL_GAMES);
         check_rows("n_games", n_games)?;
         let n_games = n_games.min(seeds.len());
-        let n_threads = thread_count(evaluation.n_threads, n_games)?;
+        let n_threads = thread_count(evaluation.n_threads, n_games, game.spec())?;
         let spec = game.spec();
         let head = evaluation.head()?;
         let state_size = state_size(&evaluation.state_shape)?;
@@ -282,6 +283,7 @@ impl<'a> Table<'a> {
                 shard.draw(part, row_bytes, out);
             })?;
         }
+        self.check()?;
         observations.seal(rows);
         let memory = Memory { state: &self.state, starts: &starts_anew };
         infer.infer(&observations.view(0..rows), memory, &mut self.inference).map_err(EngineError::Infer)?;
@@ -294,6 +296,10 @@ impl<'a> Table<'a> {
             }
         }
         Ok(())
+    }
+
+    fn check(&mut self) -> Result<(), EngineError> {
+        check_worlds(self.shards.iter_mut().map(|shard| &mut shard.batch))
     }
 
     /// Chooses an action for every seat; nobody looks at those of empty ones.
@@ -329,6 +335,7 @@ impl<'a> Table<'a> {
         };
         let dimensions = self.dimensions;
         self.pool.for_each(&mut self.shards, |_, shard| shard.step(actions, dimensions))?;
+        self.check()?;
         let mut ended = 0;
         for (seat, outcome) in
             self.shards.iter_mut().flat_map(|shard| shard.seats.iter_mut().zip(&shard.outcomes))

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_termination_cuts_at_its_own_step() {
+    fn d44_a_termination_cuts_at_its_own_step() {
         let records = Records {
             rewards: &[1.0, 2.0, 3.0, 4.0, 5.0],
             values: &[0.5, 1.0, 1.5, 2.0, 2.5],

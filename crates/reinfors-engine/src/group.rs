@@ -21,10 +21,17 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// The groups of `n_games` games, and the rows of each shard.
-    pub fn all(n_games: usize, n_threads: usize, row_bytes: &[usize]) -> (Vec<Self>, Vec<Range<usize>>) {
+    /// The groups of `n_games` games, and the rows of each shard. Worlds that live elsewhere are one group, for
+    /// they are one batch.
+    pub fn all(
+        n_games: usize,
+        n_threads: usize,
+        is_foreign: bool,
+        row_bytes: &[usize],
+    ) -> (Vec<Self>, Vec<Range<usize>>) {
         let (mut groups, mut shards) = (Vec::new(), Vec::new());
-        for rows in halves(n_games) {
+        let fewest_to_halve = if is_foreign { usize::MAX } else { FEWEST_TO_HALVE };
+        for rows in halves(n_games, fewest_to_halve) {
             let first = shards.len();
             let ranges = shard_ranges(rows.len(), n_threads);
             let starts = || ranges.iter().map(|range| range.start).chain([rows.len()]);
@@ -36,8 +43,8 @@ impl Group {
     }
 }
 
-fn halves(n_games: usize) -> impl Iterator<Item = Range<usize>> {
-    let len = if n_games < FEWEST_TO_HALVE { n_games } else { n_games.div_ceil(2) };
+fn halves(n_games: usize, fewest_to_halve: usize) -> impl Iterator<Item = Range<usize>> {
+    let len = if n_games < fewest_to_halve { n_games } else { n_games.div_ceil(2) };
     (0..n_games).step_by(len.max(1)).map(move |start| start..(start + len).min(n_games))
 }
 
@@ -46,10 +53,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn worlds_that_live_elsewhere_are_one_group_and_one_shard() {
+        let (groups, shards) = Group::all(64, 1, true, &[4]);
+        assert_eq!((groups.len(), &*shards), (1, &[0..64][..]));
+    }
+
+    #[test]
     fn groups_and_shards_cover_all_rows_in_order_and_groups_know_no_threads() {
         for n_games in [1, 2, 15, 16, 17, 64, 101] {
             for n_threads in [1, 2, 3, 8] {
-                let (groups, shards) = Group::all(n_games, n_threads, &[10, 4]);
+                let (groups, shards) = Group::all(n_games, n_threads, false, &[10, 4]);
                 let rows: Vec<usize> = groups.iter().flat_map(|group| group.rows.clone()).collect();
                 assert!(rows.into_iter().eq(0..n_games));
                 assert!(shards.iter().cloned().flatten().eq(0..n_games));

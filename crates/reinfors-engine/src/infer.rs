@@ -5,8 +5,10 @@
 
 use crate::EngineError;
 use crate::buffer::ObservationView;
-use std::any::Any;
-use std::fmt;
+use reinfors_core::Failure;
+
+/// What kept the caller from answering.
+pub type InferError = Failure;
 
 /// The caller's policy and value function.
 ///
@@ -197,43 +199,3 @@ fn tuple(shape: &[usize]) -> String {
         _ => format!("({})", shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
     }
 }
-
-/// An error of the caller's own code, carried through the engine without being looked at.
-pub struct InferError {
-    message: String,
-    payload: Option<Box<dyn Any + Send>>,
-}
-
-impl InferError {
-    /// An error that is its message.
-    #[must_use]
-    pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), payload: None }
-    }
-
-    /// An error that gives `payload` back on the other side, an exception for instance.
-    #[must_use]
-    pub fn with_payload(message: impl Into<String>, payload: Box<dyn Any + Send>) -> Self {
-        Self { message: message.into(), payload: Some(payload) }
-    }
-
-    /// The payload, if there is one.
-    #[must_use]
-    pub fn into_payload(self) -> Option<Box<dyn Any + Send>> {
-        self.payload
-    }
-}
-
-impl fmt::Debug for InferError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InferError").field("message", &self.message).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Display for InferError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for InferError {}

@@ -1,7 +1,8 @@
 //! The games and how a window of records is made of them: infer, sample, step, draw, again and again.
 //!
 //! A window is atomic. Games, streams and counters are remembered when it starts and put back when anything
-//! in it fails, so a second attempt makes the very records the first would have made.
+//! in it fails, so a second attempt makes the very records the first would have made. Worlds that live
+//! elsewhere may be unable to go back; they begin new episodes, the first of which the next window shows.
 //!
 //! With enough games, one half of them is stepped while `infer` is asked about the other one. Who is asked about
 //! with whom is fixed; whether the two things happen at once or one after the other changes no result.
@@ -138,7 +139,8 @@ impl Rollout {
         let errands = Arc::new(Errands::new());
         let space = &game.spec().observation;
         let store = ObservationStore::new(space);
-        let (groups, ranges) = Group::all(n_games, n_threads, &store.row_bytes().collect::<Vec<_>>());
+        let row_bytes: Vec<usize> = store.row_bytes().collect();
+        let (groups, ranges) = Group::all(n_games, n_threads, game.spec().is_foreign, &row_bytes);
         let shards = ranges
             .into_iter()
             .map(|rows| Shard::new(game, reward, seed, &rules, &errands, rows, state_size))
@@ -178,13 +180,28 @@ impl Rollout {
                 self.pool.for_each_with_output(shards, out, &bounds[part], draw)?;
             }
         }
-        Ok(())
+        self.check()
+    }
+
+    /// Passes on what worlds have failed at.
+    fn check(&mut self) -> Result<(), EngineError> {
+        match self.shards.iter_mut().find_map(Shard::take_failure) {
+            Some(failure) => Err(EngineError::Worlds(failure)),
+            None => Ok(()),
+        }
+    }
+
+    /// Starts new episodes where worlds could not go back when a window failed.
+    fn begin_lost(&mut self) -> Result<(), EngineError> {
+        let lost = self.shards.iter_mut().filter_map(|shard| shard.begin_lost().then_some(())).count();
+        if lost > 0 { self.draw_opening() } else { Ok(()) }
     }
 
     /// Makes the next `n_steps` records of every slot, or none.
     pub fn window(&mut self, n_steps: usize, outside: &mut Outside<'_>) -> Result<Window, EngineError> {
         let observations = self.store.take((n_steps + 1) * self.n_games)?;
         let start = Instant::now();
+        self.begin_lost()?;
         let mut timing =
             Timing { wait: self.idle_since.map_or(Duration::ZERO, |idle| start - idle), ..Timing::default() };
         self.checkpoint()?;
@@ -212,7 +229,8 @@ impl Rollout {
 
     /// Remembers games and slots, for [`Rollout::rollback`].
     pub fn checkpoint(&mut self) -> Result<(), EngineError> {
-        Ok(self.pool.for_each(&mut self.shards, |_, shard| shard.checkpoint())?)
+        self.pool.for_each(&mut self.shards, |_, shard| shard.checkpoint())?;
+        self.check()
     }
 
     /// Puts games and slots back to the start of the window.
@@ -369,7 +387,7 @@ impl Rollout {
             }
             timing.parallel += pool.took();
         }
-        Ok(())
+        self.check()
     }
 
     /// Records what a step did to a group, and declares its next observations filled.
@@ -439,6 +457,7 @@ impl Rollout {
                 shard.draw(part, true, out);
             })?;
         }
+        self.check()?;
         timing.parallel += start.elapsed();
 
         let finals = finals.view(0..rows.len());

@@ -6,7 +6,7 @@ use crate::errand::{Errands, Pending};
 use crate::slot::Slot;
 use crate::telemetry::Episode;
 use reinfors_core::rng::Seed;
-use reinfors_core::{Actions, AnyBatch, ConfiguredGame, GameSpec, ObservationPart, Outcome};
+use reinfors_core::{Actions, AnyBatch, ConfiguredGame, Failure, GameSpec, ObservationPart, Outcome};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -68,6 +68,8 @@ pub(crate) struct Shard {
     errands: Arc<Errands>,
     /// What is made ahead for the next episode of each row.
     pending: Vec<Option<Pending>>,
+    /// Whether the worlds could not go back with their slots and have to begin anew.
+    is_lost: bool,
     /// What the last step did, one per row.
     pub outcomes: Vec<Outcome>,
     /// Episodes that ended in this window, each with the window's step.
@@ -99,6 +101,7 @@ impl Shard {
             remembered: Vec::with_capacity(slots.len()),
             errands: Arc::clone(errands),
             pending: slots.iter().map(|_| None).collect(),
+            is_lost: false,
             outcomes: vec![Outcome::default(); slots.len()],
             slots,
             rows,
@@ -129,11 +132,29 @@ impl Shard {
         self.render_time = Duration::ZERO;
     }
 
-    /// Puts worlds and slots back to the last checkpoint.
+    /// Puts worlds and slots back to the last checkpoint. Worlds that cannot go back are lost until
+    /// [`Shard::begin_lost`].
     pub fn rollback(&mut self) {
-        self.batch.rollback();
+        self.is_lost = !self.batch.rollback();
         self.slots.clone_from(&self.remembered);
         self.episodes.clear();
+    }
+
+    /// Starts new episodes in all rows, if the worlds were lost. Whether they were.
+    pub fn begin_lost(&mut self) -> bool {
+        if self.is_lost {
+            for row in 0..self.slots.len() {
+                self.reset(row);
+            }
+        }
+        std::mem::take(&mut self.is_lost)
+    }
+
+    /// What the worlds have failed at since the last call, which leaves them lost.
+    pub fn take_failure(&mut self) -> Option<Failure> {
+        let failure = self.batch.take_failure();
+        self.is_lost |= failure.is_some();
+        failure
     }
 
     /// Steps every row with its part of `actions`, which are those of the rows from `first` on, notes the

@@ -8,6 +8,7 @@
 use crate::EngineError;
 use crate::config::{check_rows, thread_count};
 use crate::errand::{Errands, Pending};
+use crate::error::check_worlds;
 use crate::observation::ObservationArray;
 use crate::pool::Pool;
 use reinfors_core::rng::Seed;
@@ -122,7 +123,7 @@ impl VecEnv {
         autoreset: Autoreset,
     ) -> Result<Self, EngineError> {
         check_rows("n_envs", n_envs)?;
-        let n_shards = thread_count(n_threads, n_envs)?;
+        let n_shards = thread_count(n_threads, n_envs, game.spec())?;
         let pool = Pool::new(n_shards)?;
         let shards = (0..n_shards)
             .map(|shard| {
@@ -199,6 +200,7 @@ impl VecEnv {
             }
             shard.observe(out);
         })?;
+        self.check()?;
         Ok(self.infos(is_chosen))
     }
 
@@ -261,6 +263,7 @@ impl VecEnv {
             step.finals.extend(job.finals);
             final_infos.extend(job.final_infos);
         }
+        self.check()?;
         for (row, (terminated, truncated)) in
             self.rows.iter_mut().zip(step.terminated.iter().zip(&step.truncated))
         {
@@ -299,7 +302,7 @@ impl VecEnv {
         }
         let mut jobs = split(&mut self.shards, observations, &self.game.spec().observation);
         self.pool.for_each(&mut jobs, |_, (shard, out)| shard.observe(out))?;
-        Ok(())
+        self.check()
     }
 
     /// The picture for people of one environment.
@@ -308,7 +311,8 @@ impl VecEnv {
     /// No such environment, or one that was never reset.
     pub fn render(&mut self, env: usize) -> Result<Picture, EngineError> {
         let (shard, row) = self.locate(env)?;
-        Ok(self.shards[shard].batch.render(row))
+        let picture = self.shards[shard].batch.render(row);
+        self.check().map(|()| picture)
     }
 
     /// Inner state of one environment.
@@ -325,6 +329,7 @@ impl VecEnv {
     /// # Errors
     /// No such environment, or one that was never reset.
     pub fn save(&self, env: usize) -> Result<Vec<u8>, EngineError> {
+        self.game.spec().check_saves()?;
         let (shard, row) = self.locate(env)?;
         let saved: SavedEnv =
             (self.rows[env].is_over, self.rows[env].seed.clone(), self.shards[shard].batch.save(row));
@@ -338,11 +343,21 @@ impl VecEnv {
     /// No such environment; bytes of another game, of other options (named) or damaged ones. Nothing has
     /// changed then.
     pub fn load(&mut self, env: usize, bytes: &[u8]) -> Result<(), EngineError> {
+        self.game.spec().check_saves()?;
         let (shard, row) = self.place(env)?;
         let (is_over, seed, world): SavedEnv = decode(bytes)?;
         self.shards[shard].batch.load(row, &world)?;
         self.rows[env] = Row { seed, is_over };
         Ok(())
+    }
+
+    /// Passes on what worlds have failed at. Nobody knows where they stand then, and they have to be reset.
+    fn check(&mut self) -> Result<(), EngineError> {
+        let checked = check_worlds(self.shards.iter_mut().map(|shard| &mut shard.batch));
+        if checked.is_err() {
+            self.rows.iter_mut().for_each(|row| row.seed = None);
+        }
+        checked
     }
 
     /// Shard and row of an environment.

@@ -276,17 +276,14 @@ impl<T> OrRaise<T> for Result<T, EngineError> {
 /// The exception that an error of the engine is.
 fn exception(error: EngineError) -> PyErr {
     let message = error.to_string();
-    match error.kind() {
-        EngineErrorKind::Type => PyTypeError::new_err(message),
-        EngineErrorKind::Value => PyValueError::new_err(message),
-        EngineErrorKind::Busy | EngineErrorKind::State | EngineErrorKind::Internal => runtime_error(message),
-        EngineErrorKind::Infer => {
-            let EngineError::Infer(error) = error else { return runtime_error(message) };
-            error
-                .into_payload()
-                .and_then(|payload| payload.downcast::<PyErr>().ok())
-                .map_or_else(|| runtime_error(message), |raised| *raised)
-        }
+    match (error.kind(), error) {
+        (EngineErrorKind::Type, _) => PyTypeError::new_err(message),
+        (EngineErrorKind::Value, _) => PyValueError::new_err(message),
+        (_, EngineError::Infer(error) | EngineError::Worlds(error)) => error
+            .into_payload()
+            .and_then(|payload| payload.downcast::<PyErr>().ok())
+            .map_or_else(|| runtime_error(message), |raised| *raised),
+        _ => runtime_error(message),
     }
 }
 

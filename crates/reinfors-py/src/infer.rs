@@ -200,7 +200,10 @@ impl Drop for ParkedWhenUnwound {
 }
 
 /// Calls what may outlive the interpreter.
-fn call<'py>(callable: &Bound<'py, PyAny>, arguments: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn call<'py>(
+    callable: &Bound<'py, PyAny>,
+    arguments: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
     let arguments = PyTuple::new(callable.py(), arguments)?;
     let parked = ParkedWhenUnwound;
     // SAFETY: both objects are alive, the second is a tuple, and this thread holds the interpreter.

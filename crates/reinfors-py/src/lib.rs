@@ -6,11 +6,13 @@ mod batch;
 mod config;
 mod engine;
 mod evaluate;
+mod foreign;
 mod game;
 mod infer;
 mod off_policy;
 mod output;
 mod records;
+mod replay;
 mod step;
 mod stream;
 mod vec_env;
@@ -57,10 +59,10 @@ fn load_numpy(py: Python<'_>) -> PyResult<()> {
 type Part<'py> = (&'static str, Vec<Bound<'py, PyAny>>);
 
 /// The parts of the module, each with its classes and functions, as the stub has them.
-fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 8]> {
+fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<Vec<Part<'py>>> {
     let py = module.py();
     let function = |function: PyResult<Bound<'py, PyCFunction>>| function.map(Bound::into_any);
-    Ok([
+    Ok(vec![
         (
             "game",
             vec![
@@ -69,6 +71,7 @@ fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 8]> {
                 function(wrap_pyfunction!(game::describe, module))?,
             ],
         ),
+        ("foreign", vec![py.get_type::<foreign::PyForeignGame>().into_any()]),
         ("vec_env", vec![py.get_type::<vec_env::PyVecEnv>().into_any()]),
         (
             "engine",
@@ -87,6 +90,7 @@ fn parts<'py>(module: &Bound<'py, PyModule>) -> PyResult<[Part<'py>; 8]> {
             ],
         ),
         ("batch", vec![py.get_type::<batch::PyBatch>().into_any()]),
+        ("replay", vec![py.get_type::<replay::PyReplay>().into_any()]),
         ("off_policy", vec![function(wrap_pyfunction!(off_policy::vtrace, module))?]),
     ])
 }

@@ -9,6 +9,7 @@ use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use reinfors_engine::config::MAX_RECORDS;
 use reinfors_engine::vtrace::{Told, vtrace as correct};
 
 /// Numbers of the argument `name`, whose shape must be one of `shapes`, and that shape.
@@ -33,17 +34,19 @@ fn numbers(
     Err(PyValueError::new_err(format!("{name} must have the shape {}, got {given}", allowed.join(" or "))))
 }
 
-/// The shape of an array of two dimensions.
+/// The shape of an array of two dimensions, of no more numbers than a batch can have records.
 fn two_dimensions(name: &str, value: &Bound<'_, PyAny>) -> PyResult<[usize; 2]> {
-    let wrong =
-        |given: String| PyValueError::new_err(format!("{name} must have the shape (T, N), got {given}"));
     let shape: Vec<usize> = match value.getattr("shape") {
         Ok(shape) => shape.try_iter()?.map(|size| size?.extract()).collect::<PyResult<_>>()?,
         Err(_) => return Err(PyTypeError::new_err(format!("{name} must be an array of shape (T, N)"))),
     };
     match shape[..] {
-        [t, n] if t > 0 && n > 0 => Ok([t, n]),
-        _ => Err(wrong(PyTuple::new(value.py(), shape)?.to_string())),
+        [t, n] if t > 0 && n > 0 && t.saturating_mul(n) <= MAX_RECORDS => Ok([t, n]),
+        _ => {
+            let given = PyTuple::new(value.py(), shape)?;
+            let allowed = format!("the shape (T, N), of 1 to {MAX_RECORDS} numbers");
+            Err(PyValueError::new_err(format!("{name} must have {allowed}, got {given}")))
+        }
     }
 }
 

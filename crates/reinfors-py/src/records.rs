@@ -47,12 +47,17 @@ impl PyRecords {
         self.fields.iter().map(|(name, _)| *name).collect()
     }
 
+    /// A field as it is stored.
+    pub(crate) fn raw<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.fields.iter().find(|(known, _)| *known == name);
+        found.map(|(_, field)| field.bind(py).clone()).ok_or_else(|| self.absent(name))
+    }
+
     pub(crate) fn field<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let (_, field) =
-            self.fields.iter().find(|(known, _)| *known == name).ok_or_else(|| self.absent(name))?;
+        let field = self.raw(py, name)?;
         match &self.next {
-            Some(next) if name == "next_obs" => next.at(field.bind(py)),
-            _ => Ok(field.bind(py).clone()),
+            Some(next) if name == "next_obs" => next.at(&field),
+            _ => Ok(field),
         }
     }
 
@@ -134,7 +139,7 @@ macro_rules! field_getters {
 
 field_getters! {
     obs actions behavior_log_probs values rewards advantages returns discounts next_obs terminated truncated
-    policy_version slot step states next_states
+    policy_version slot step states next_states indices weights
 }
 
 /// What `f` makes of a field, or of each part of one that is a dictionary.

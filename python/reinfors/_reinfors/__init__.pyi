@@ -5,9 +5,11 @@ from typing import Any, Literal, TypeAlias, TypedDict
 from reinfors._reinfors.batch import Batch
 from reinfors._reinfors.engine import Engine, engine_from_config
 from reinfors._reinfors.evaluate import play_episodes
+from reinfors._reinfors.foreign import ForeignGame
 from reinfors._reinfors.game import Game, describe, registered
 from reinfors._reinfors.off_policy import vtrace
 from reinfors._reinfors.records import Minibatches, Records
+from reinfors._reinfors.replay import Replay
 from reinfors._reinfors.stream import CollectStream
 from reinfors._reinfors.vec_env import VecEnv
 
@@ -15,9 +17,11 @@ __all__ = [
     "Batch",
     "CollectStream",
     "Engine",
+    "ForeignGame",
     "Game",
     "Minibatches",
     "Records",
+    "Replay",
     "VecEnv",
     "build_info",
     "describe",

@@ -89,6 +89,14 @@ class Records:
     def next_states(self) -> NDArray[np.float32]:
         """What it is given with `next_obs`, (M, *state_shape). Of `Transitions` with a state."""
 
+    @property
+    def indices(self) -> NDArray[np.int64]:
+        """Numbers by which `Replay.update_priorities` knows them, (M,). Of `Replay.sample`."""
+
+    @property
+    def weights(self) -> NDArray[np.float32]:
+        """Importance weights, the largest 1, (M,). Of `Replay.sample`."""
+
     def torch(self, device: object = None) -> Tensors:
         """The fields, and in a batch what belongs to it as a whole, as tensors of torch.
 

@@ -150,3 +150,37 @@ def record(
         chosen, act = choice.game_and_policy(game, given or [], policy, checkpoint, seed)
     told = show.record(chosen, act, out, seed=seed, most=steps, width=width, fps=fps)
     typer.echo(choice.as_json(told) if json else f"{told['file']}: {told['steps']} steps, return {told['return']:.1f}")
+
+
+@app.command(name="eval")
+def evaluate(
+    *,
+    game: GameName = None,
+    policy: Policy = "random",
+    checkpoint: Checkpoint = None,
+    given: Given = None,
+    episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many.")] = 64,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first episode; the others count up.")] = 0,
+    threads: Annotated[Optional[int], typer.Option(min=1, help="Threads; all cores if not given.")] = None,
+    table: Annotated[bool, typer.Option("--table", help="One line per episode, too.")] = False,
+    json: Json = False,
+) -> None:
+    """Play the episodes of a list of seeds and tell what a policy is worth."""
+    from reinfors.cli import choice
+    from reinfors.cli import eval as show
+
+    with refusals():
+        chosen, act = choice.game_and_policy(game, given or [], policy, checkpoint, seed)
+    stats = show.evaluated(chosen, act, episodes=episodes, seed=seed, threads=threads)
+    if json:
+        typer.echo(choice.as_json(show.told(stats)))
+        return
+    typer.echo("\n".join([*([stats.table()] if table else []), repr(stats)]))
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True}, add_help_option=False)
+def bench(context: typer.Context) -> None:
+    """Measure steps per second beside what else is installed; takes the arguments of python -m reinfors.bench."""
+    from reinfors.bench.__main__ import main
+
+    main(context.args)

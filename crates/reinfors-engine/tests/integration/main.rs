@@ -4,6 +4,7 @@ mod combinations;
 mod config;
 mod determinism;
 mod evaluate;
+mod foreign;
 mod halves;
 mod lag;
 mod network;

@@ -106,14 +106,19 @@ pub fn all_contents(batches: &[Batch]) -> Vec<Vec<u8>> {
     batches.iter().map(contents).collect()
 }
 
-/// The next `n` batches of 33 records.
+/// The next `n` batches of seven steps, 33 records being asked for of five games.
 pub fn collect(engine: &Engine, n: usize) -> Vec<Batch> {
     let mut infer = combined(engine.answer());
-    (0..n).map(|_| engine.collect(33, &mut infer).unwrap()).collect()
+    (0..n).map(|_| engine.collect(7 * engine.n_games() - 2, &mut infer).unwrap()).collect()
 }
 
 /// Every policy with every learner that it allows, without a state and with one.
 pub fn combinations() -> Vec<EngineConfig> {
+    combinations_of(5)
+}
+
+/// The same of so many games.
+pub fn combinations_of(n_games: usize) -> Vec<EngineConfig> {
     let mut configs = Vec::new();
     for continuous in [false, true] {
         let distributions = HeadKind::ALL.map(|head| Policy::Ppo { head: Some(head) });
@@ -128,7 +133,7 @@ pub fn combinations() -> Vec<EngineConfig> {
                     let options =
                         [("continuous", OptionValue::Bool(continuous)), ("max_steps", OptionValue::Int(7))];
                     let seed = Some(12_345.into());
-                    let game = EngineConfig::new(drift(&options), 5);
+                    let game = EngineConfig::new(drift(&options), n_games);
                     configs.push(EngineConfig {
                         policy,
                         learner,
