@@ -112,7 +112,7 @@ demo: $(VENV)/demo.stamp $(VENV)/extension.stamp ## Train a small NumPy network 
 wheel: | $(VENV)/demo.stamp ## Build the wheel and the sdist into dist/; try the wheel in a bare environment without Rust
 	rm -rf dist
 	$(BIN)/maturin build --release --locked --quiet --out dist
-	$(BIN)/maturin sdist --quiet --out dist
+	$(BIN)/maturin sdist --out dist
 	$(BIN)/python scripts/check_wheel.py dist
 
 lock: $(VENV)/tools.stamp ## Resolve the versions of requirements.lock anew

@@ -342,3 +342,51 @@ def test_an_evaluation_plays_them() -> None:
 def test_a_wrong_description_is_refused(options: Any, words: str) -> None:
     with pytest.raises((TypeError, ValueError), match=words):
         walks(**options)
+
+
+def test_a_jax_environment_steps_all_worlds_at_once_and_goes_back() -> None:
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+
+    class Springs:
+        """Masses on springs, pulled by the action; the whole state is one immutable array."""
+
+        def __init__(self, n: int) -> None:
+            self.state = jnp.zeros((n, 2))
+            self.advance = jax.jit(
+                jax.vmap(lambda state, action: state + 0.1 * jnp.stack([state[1], action[0] - state[0]]))
+            )
+
+        def reset(self, rows: Any, seeds: Any) -> Any:
+            starts = jnp.stack([jax.random.uniform(jax.random.key(seed % 2**31), (2,)) for seed in seeds])
+            self.state = self.state.at[rows].set(starts)
+            return self.state[rows]
+
+        def step(self, actions: Any, active: Any) -> Any:
+            self.state = self.advance(self.state, jnp.asarray(actions, jnp.float32))
+            return self.state, -jnp.abs(self.state[:, 0]), self.state[:, 0] > 2, jnp.zeros(len(self.state), bool)
+
+        def save(self) -> Any:
+            return self.state
+
+        def load(self, saved: Any) -> None:
+            self.state = saved
+
+    game = rf.games.Batch(Springs, obs_shape=(2,), action_low=[-1], action_high=[1])
+    own, twin = engine(game), engine(game)
+
+    def gaussian(obs: Any) -> tuple[Any, Any]:
+        return np.concatenate([obs[:, :1], np.zeros((len(obs), 1))], axis=1), obs[:, 0]
+
+    expected = [own.collect(N * 10, gaussian) for _ in range(2)]
+    twin.collect(N * 10, gaussian)
+    calls: list[int] = []
+
+    def failing_there(obs: Any) -> tuple[Any, Any]:
+        calls.append(len(obs))
+        return gaussian(obs if len(calls) < 5 else obs["nothing"])
+
+    with pytest.raises(IndexError):
+        twin.collect(N * 10, failing_there)
+    assert same(twin.collect(N * 10, gaussian), expected[1])
+    assert expected[1].obs.std() > 0

@@ -109,14 +109,18 @@ def test_every_public_name_is_there() -> None:
 
 
 @pytest.mark.skipif(os.environ.get("CI", "").lower() in {"", "0", "false"}, reason="only CI must have everything")
-@pytest.mark.parametrize("library", ["gymnasium", "jax", "stable_baselines3", "torch"])
+@pytest.mark.parametrize("library", ["dm_env", "gymnasium", "jax", "stable_baselines3", "torch"])
 def test_in_ci_no_test_is_skipped_for_want_of_a_library(library: str) -> None:
     assert importlib.util.find_spec(library) is not None
 
 
 @pytest.mark.parametrize(
     ("face", "name", "library", "extra"),
-    [("gym", "VectorEnv", "gymnasium", "gym"), ("sb3", "VecEnv", "stable_baselines3", "sb3")],
+    [
+        ("gym", "VectorEnv", "gymnasium", "gym"),
+        ("sb3", "VecEnv", "stable_baselines3", "sb3"),
+        ("dm_env", "Environment", "dm_env", "dm_env"),
+    ],
 )
 def test_a_face_imports_its_library_at_first_use_and_says_where_to_get_it(
     face: str, name: str, library: str, extra: str

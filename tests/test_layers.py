@@ -39,6 +39,7 @@ MAY_IMPORT = {
     "gymnasium": ("adapters/", "bench/", "foreign/"),
     "cloudpickle": ("foreign/",),
     "stable_baselines3": ("adapters/",),
+    "dm_env": ("adapters/",),
     "pettingzoo": ("adapters/",),
     "envpool": ("bench/",),
     "matplotlib": ("bench/",),

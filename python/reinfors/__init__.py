@@ -3,7 +3,7 @@
 Needs NumPy only. What speaks to another library (`gym`) imports it when it is first used.
 """
 
-from reinfors import adapters, games, gym, learners, logging, policies, sb3
+from reinfors import adapters, dm_env, games, gym, learners, logging, policies, sb3
 from reinfors._reinfors import (
     Batch,
     CollectStream,
@@ -32,6 +32,7 @@ __all__ = [
     "__version__",
     "adapters",
     "build_info",
+    "dm_env",
     "engine_from_config",
     "evaluate",
     "games",

@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn worlds_that_live_elsewhere_are_one_group_and_one_shard() {
         let (groups, shards) = Group::all(64, 1, true, &[4]);
-        assert_eq!((groups.len(), &*shards), (1, &[0..64][..]));
+        assert_eq!((groups.len(), &*shards), (1, std::slice::from_ref(&(0..64))));
     }
 
     #[test]

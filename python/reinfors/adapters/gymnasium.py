@@ -15,6 +15,7 @@ from gymnasium.utils import seeding
 
 from reinfors import games
 from reinfors._reinfors import Game, VecEnv
+from reinfors.adapters.single import batch_of_one, first
 from reinfors.adapters.spaces import action_space, observation_space
 from reinfors.envs import PUBLIC_ENVS
 
@@ -90,7 +91,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
         super().reset(seed=seed)
         flags = known_flags(self.game, options)
         observations, infos = self._env.reset(seed=None if seed is None else [seed], options=flags)
-        return _first(observations), _single(infos)
+        return first(observations), _single(infos)
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Advances by one step.
@@ -107,8 +108,8 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
             ValueError: The action has the wrong shape, is outside the numbered ones or not finite.
             RuntimeError: The environment was never reset.
         """
-        observations, rewards, terminated, truncated, infos = self._env.step(_batch_of_one(action))
-        return _first(observations), float(rewards[0]), bool(terminated[0]), bool(truncated[0]), _single(infos)
+        observations, rewards, terminated, truncated, infos = self._env.step(batch_of_one(action))
+        return first(observations), float(rewards[0]), bool(terminated[0]), bool(truncated[0]), _single(infos)
 
     def render(self) -> NDArray[np.uint8] | None:
         """The picture that `render_mode` asks for.
@@ -181,20 +182,6 @@ def observed_pixels(env: VecEnv) -> NDArray[np.uint8]:
 def warn_of_no_render_mode() -> None:
     """Says why `render` returns nothing."""
     logger.warn("render() returns nothing without a render mode: give one to make(), e.g. render_mode='rgb_array'")
-
-
-def _first(observations: Any) -> Observation:  # noqa: ANN401
-    """The observation of the only environment, by part where there are several."""
-    if isinstance(observations, dict):
-        return {part: rows[0] for part, rows in observations.items()}
-    return observations[0]
-
-
-def _batch_of_one(action: Action) -> Any:  # noqa: ANN401
-    """The action as the only row of an array, masks included, or as it is where it is no array."""
-    if isinstance(action, (list, tuple, np.ndarray, np.generic)):
-        return np.asanyarray(action)[np.newaxis]
-    return [action]
 
 
 def _single(infos: dict[str, Any]) -> dict[str, Any]:

@@ -200,7 +200,10 @@ impl Coverage {
             } else {
                 (across(0.0), right)
             };
-            self.segments.push(Segment { from: [start, 0.0], to: [end, 0.0], slope: 0.0, ink });
+            // An edge that leaves at the right border itself has no column there.
+            if start < end {
+                self.segments.push(Segment { from: [start, 0.0], to: [end, 0.0], slope: 0.0, ink });
+            }
             (left, right) = if from[1] < 0.0 { (end, right) } else { (left, start) };
         }
         if from[1] > bottom {
@@ -356,4 +359,27 @@ struct Piece {
     heights: [f32; BLOCK],
     halves: [f32; BLOCK],
     widths: [f32; BLOCK],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edge_that_leaves_through_a_corner_leaves_no_piece_of_no_width() {
+        for (from, to) in
+            [([40.0, 1.0], [48.0, -6e-8]), ([0.0, -6e-8], [8.0, 1.0]), ([40.0, -1.0], [48.0, 0.0])]
+        {
+            let mut coverage = Coverage::new(Size::new(48, 48));
+            let slope = (to[1] - from[1]) / (to[0] - from[0]);
+            coverage.cut(from, to, slope, [1.0; COLOURED]);
+            assert!(!coverage.segments.is_empty());
+            for segment in &coverage.segments {
+                assert!(
+                    segment.from[0] < segment.to[0],
+                    "{segment:?}: one at the right border has no column"
+                );
+            }
+        }
+    }
 }
