@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import resource
+import statistics
 import sys
 import time
 from abc import ABC, abstractmethod
@@ -73,6 +74,10 @@ class Contender(ABC):
     @abstractmethod
     def slice(self) -> int:
         """Steps for a moment and returns the number of simulated steps."""
+
+    def prepare(self) -> None:
+        """Makes ready for a trial."""
+        self.slice()
 
     def about(self) -> dict[str, Any]:
         """What is to be told of it once."""
@@ -267,36 +272,46 @@ class Inferred(Collected):
 
 
 class Trained(Collected):
-    """Collecting and then training, for as long as collecting took: waiting, as for a device of its own."""
+    """Collecting and then training, for as long as collecting takes: waiting, as for a device of its own."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         super().__init__(spec)
+        self.training: list[float] = [0.0]
+
+    def prepare(self) -> None:
+        """Measures how long collecting takes at this moment of the machine."""
         self.collect()
         begin = time.perf_counter()
         self.collect()
-        self.training = time.perf_counter() - begin
+        self.training.append(time.perf_counter() - begin)
 
     def slice(self) -> int:
-        """A batch, and its training."""
-        steps = super().slice()
-        time.sleep(self.training)
-        return steps
+        """Training on the batch before, then the next one."""
+        time.sleep(self.training[-1])
+        return super().slice()
 
     def report(self) -> dict[str, Any]:
         """Records per second of training alone, which are those of collecting alone."""
-        return {"training_per_second": WINDOW / self.training}
+        return {"training_per_second": WINDOW / statistics.median(self.training[1:])}
 
 
 class Streamed(Trained):
     """The same with `collect_stream`."""
 
-    def __init__(self, spec: dict[str, Any]) -> None:
-        super().__init__(spec)
+    stream: Any = None
+
+    def prepare(self) -> None:
+        """Measures without the stream, then starts one, whose first batch was not waited for."""
+        if self.stream is not None:
+            self.stream.stop()
+            self.stream = None
+        super().prepare()
         self.stream = self.engine.collect_stream(WINDOW, self.infer, depth=1)
+        self.collect()
 
     def collect(self) -> Any:  # noqa: ANN401 - of either version
         """The next batch of the stream, once there is one."""
-        return next(self.stream) if hasattr(self, "stream") else super().collect()
+        return super().collect() if self.stream is None else next(self.stream)
 
 
 KINDS: dict[str, Callable[[dict[str, Any]], Contender]] = {
@@ -318,8 +333,7 @@ def peak_bytes() -> int:
 
 def measured(contender: Contender, seconds: float) -> dict[str, float]:
     """Steps taken in at least `seconds`, with the wall clock's and the processors' time for them."""
-    # What a stream has made since the last trial does not count.
-    contender.slice()
+    contender.prepare()
     steps, begin, begin_cpu = 0, time.perf_counter(), time.process_time()
     while (wall := time.perf_counter() - begin) < seconds:
         steps += contender.slice()
