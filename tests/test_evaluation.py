@@ -106,6 +106,43 @@ def test_vectors_of_actions_are_evaluated_too(distribution: Any) -> None:
     assert stats.returns.tolist() == returns.tolist()
 
 
+def leaning(obs: np.ndarray) -> np.ndarray:
+    """Drives towards the side that the pole leans to."""
+    return np.stack([-obs[:, 2], obs[:, 2]], axis=1)
+
+
+def counting(obs: np.ndarray, state: np.ndarray, starts: np.ndarray) -> Outputs:
+    """The same for three steps of every episode, then the opposite: what it remembers is how many steps there were."""
+    assert (starts == (state[:, 0] == 0)).all()
+    return np.where(state < 3, leaning(obs), -leaning(obs)), state + 1
+
+
+POLICIES: dict[str, tuple[rf.policies.Policy, Any]] = {
+    "with values": (rf.policies.Ppo(), lambda obs: (leaning(obs), obs[:, 0])),
+    "greedy": (rf.policies.EpsilonGreedy(0.5), leaning),
+    "direct": (rf.policies.Direct(), lambda obs: leaning(obs).argmax(axis=1)),
+}
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_policy_is_evaluated_by_its_best_action(name: str) -> None:
+    game, _ = cart_pole()
+    policy, infer = POLICIES[name]
+    expected = rf.evaluate(game, leaning, 12, n_games=3)  # values may be left out
+    assert len(set(expected.lengths)) > 3
+    assert rf.evaluate(game, infer, 12, policy=policy) == expected
+    sampled = rf.evaluate(game, infer, 12, policy=policy, deterministic=False)
+    assert (sampled == expected) == (name == "direct")
+
+
+def test_what_is_remembered_begins_anew_with_every_episode() -> None:
+    game, policy = rf.games.make("CartPole", max_steps=60), rf.policies.Ppo(state_shape=(1,))
+    expected = rf.evaluate(game, counting, 12, policy=policy, n_games=12)
+    for n_games in (1, 5):
+        assert rf.evaluate(game, counting, 12, policy=policy, n_games=n_games) == expected
+    assert expected.lengths.tolist() != rf.evaluate(game, leaning, 12).lengths.tolist()
+
+
 def test_the_reward_is_the_callers() -> None:
     game, infer = cart_pole()
     key = next(iter(game.reward_keys))

@@ -349,7 +349,7 @@ INTERRUPTED: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "iteration of seeds": (interrupting("__iter__"), lambda given: rf.VecEnv(GOOD["game"](), 1).reset(seed=given)),
     "iteration of seeds to evaluate": (
         interrupting("__iter__"),
-        lambda given: rf.evaluate(GOOD["game"](), len, seeds=given),  # type: ignore[arg-type]
+        lambda given: rf.evaluate(GOOD["game"](), len, seeds=given),
     ),
     "comparison of a key": (
         interrupting("__eq__"),

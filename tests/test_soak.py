@@ -26,6 +26,11 @@ sys.exit(soak.soak(0.7))
 """
 
 
+def test_make_soak_runs_it() -> None:
+    shown = subprocess.run(["make", "--dry-run", "soak"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "scripts/soak.py --hours 24" in shown
+
+
 @LINUX
 @pytest.mark.smoke
 def test_a_soak_of_minutes_finds_flat_memory() -> None:

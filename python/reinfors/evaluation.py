@@ -97,7 +97,7 @@ class EpisodeStats:
 
 def evaluate(
     game: Game,
-    infer: Callable[[Any], tuple[Any, Any]],
+    infer: Callable[..., Any],
     episodes: int | None = None,
     seeds: int | Iterable[int] = 0,
     *,
@@ -116,13 +116,14 @@ def evaluate(
 
     Args:
         game: What is played; training may have another time limit or reward.
-        infer: As for `Engine.collect`: `infer(obs) -> (params, values)`, for the rows that are still playing. The
-            values are not used.
+        infer: As for `Engine.collect`, for the rows that are still playing. Values are not needed: they may be left
+            out, and are not looked at.
         episodes: How many; as many as there are seeds where these are a list.
         seeds: A list of non-negative integers of any size, or the first of consecutive ones. `env.reset(seed=seed)`
             starts the same episode anywhere.
-        deterministic: Whether to take the most probable action (the largest logit, the mean, the mode of Beta) instead
-            of a sample. Samples come from a stream of the episode's own seed, another one where a seed is repeated.
+        deterministic: Whether to take the most probable action (the largest logit, the mean, the mode of Beta, the
+            action valued highest) instead of a sample. Samples come from a stream of the episode's own seed, another
+            one where a seed is repeated.
         policy: How actions are chosen; `None` is `policies.Ppo()`, which suits the game.
         reward: Weights, or `None` for the game's defaults.
         n_games: Games played at once, at most one per episode; `None` for 64.
