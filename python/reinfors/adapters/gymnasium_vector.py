@@ -85,6 +85,11 @@ class GymnasiumVectorEnv(VectorEnv[Observation, Action, "NDArray[Any]"]):
             steps = limit * self.game.options.get("frame_skip", 1)
             options = {**options, "max_steps": min(steps, self.game.max_steps or steps)}
             self.game = game_of(game, options, verbose=verbose)
+        if not isinstance(autoreset_mode, (str, AutoresetMode)):
+            allowed = ", ".join(mode.value for mode in AutoresetMode)
+            raise TypeError(
+                f"autoreset_mode must be an AutoresetMode, {allowed}, got a {type(autoreset_mode).__name__}"
+            )
         mode = AutoresetMode(autoreset_mode)
         self.metadata = {**metadata_of(self.game, render_mode, render_fps), "autoreset_mode": mode}  # type: ignore[misc]
         self.render_mode = render_mode
