@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import reinfors as rf
 from reinfors.cli import choice, play
 from reinfors.cli import eval as evaluation
-from reinfors.cli.app import app
+from reinfors.cli.app import ONE_THREAD, app
 from reinfors.envs import PUBLIC_ENVS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,7 +31,7 @@ ENV = {**os.environ, "SDL_VIDEODRIVER": "dummy", "NO_COLOR": "1", "COLUMNS": "20
 
 def run(*arguments: str) -> str:
     """What a command prints, in this process."""
-    result = CliRunner().invoke(app, list(arguments), env=ENV)
+    result = CliRunner().invoke(app, list(arguments), env={**ENV, ONE_THREAD: "1"})
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -246,6 +246,24 @@ def test_the_demo_learns_and_leaves_what_can_be_watched(tmp_path: Path) -> None:
     again = json.loads(run("record", str(tmp_path / "x.gif"), "-p", weights, "--steps", "5", "--json"))
     assert again["steps"] == 5
     assert "was trained on" in refused("record", "x.gif", "-p", weights, "-o", "size=(40, 40)")
+
+
+def test_the_demo_runs_once_more_where_blas_would_have_threads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[Any] = []
+
+    def call(command: list[str], env: dict[str, str]) -> int:
+        asked.append((command, env))
+        return 3
+
+    monkeypatch.setattr(subprocess, "call", call)
+    result = CliRunner().invoke(app, ["demo", "--games", "5", "--out", str(tmp_path), "--json"], env={ONE_THREAD: None})
+    [(command, env)] = asked
+    assert result.exit_code == 3
+    assert env[ONE_THREAD] == "1"
+    assert command[2:] == [
+        *("reinfors", "demo", "--seconds", "60.0", "--games", "5", "--collect", "2048", "--seed", "0"),
+        *("--out", str(tmp_path), "--json"),
+    ]
 
 
 @pytest.mark.parametrize("env", PUBLIC_ENVS, ids=lambda env: env.id)

@@ -6,6 +6,7 @@ argument or option is in the sweep the day it is there.
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import itertools
 import math
@@ -103,7 +104,9 @@ GOOD: dict[str, Any] = {
 
 def constructors() -> dict[str, Callable[..., Any]]:
     """Every public class and function of the package that can be called by users."""
-    modules = [rf, rf.games, rf.policies, rf.learners]
+    faces = [(rf.gym, "gymnasium"), (rf.sb3, "stable_baselines3"), (rf.dm_env, "dm_env")]
+    installed = [face for face, library in faces if importlib.util.find_spec(library)]
+    modules = [rf, rf.games, rf.policies, rf.learners, *installed]
     found = {}
     for module in modules:
         names = getattr(module, "__all__", [name for name in vars(module) if not name.startswith("_")])
@@ -158,6 +161,8 @@ def test_constructors_meet_every_value_in_every_argument(name: str, value: str) 
     callable_ = CONSTRUCTORS[name]
     parameters = arguments_of(callable_)
     good = {p.name: GOOD[p.name]() for p in parameters if p.name in GOOD and p.default is inspect.Parameter.empty}
+    if name.startswith("reinfors.gym."):
+        good["game"] = rf.games.registered()[0]  # Gymnasium's own makers take texts
     for parameter in parameters:
         given = VALUES[value]()
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:

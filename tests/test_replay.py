@@ -72,6 +72,22 @@ def test_what_is_sampled_is_what_was_added(kind: str, n_step: int) -> None:
     assert (len(replay), replay.capacity, len(sample)) == (40, 40, 60)
 
 
+def test_frames_stay_for_as_long_as_a_stack_shows_them() -> None:
+    game = rf.games.CarRacing(size=(96, 96), frame_stack=4, max_steps=200)  # about forty frames are let go at once
+    learner = rf.learners.Transitions(n_step=2)
+    engine = rf.Engine(game, None, rf.policies.Ppo(), learner, n_games=3, n_threads=1, seed=0)
+    infer = infer_of(engine)
+    replay, known, held = rf.Replay(12, 0), [], []
+    for _ in range(60):
+        batch = engine.collect(3, infer)
+        replay.add(batch)
+        known += rows(batch, FIELDS)
+        sample = replay.sample(30)
+        assert rows(sample, FIELDS) == [known[index] for index in sample.indices]
+        held.append(replay.nbytes)
+    assert max(held) < 4 * 2**20, "three frames a step for sixty steps are five mebibytes"
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     st.integers(1, 60),

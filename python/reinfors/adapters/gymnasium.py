@@ -151,9 +151,9 @@ def game_of(name: str, options: dict[str, Any], *, verbose: bool) -> Game:
     return games.make(name, **{"layout": "hwc", "max_steps": None, **options})
 
 
-def metadata_of(game: Game, render_mode: str | None, render_fps: int) -> dict[str, Any]:
+def metadata_of(game: Game, render_mode: object, render_fps: int) -> dict[str, Any]:
     """Gymnasium's metadata, if the game can be rendered as `render_mode` says."""
-    if render_mode is not None and render_mode not in RENDER_MODES:
+    if render_mode is not None and not (isinstance(render_mode, str) and render_mode in RENDER_MODES):
         raise ValueError(
             f"render_mode must be None, 'rgb_array' or 'state_pixels', got {render_mode!r}; for a window use "
             "gymnasium.make(..., render_mode='human') or gymnasium.wrappers.HumanRendering over 'rgb_array', "

@@ -85,7 +85,7 @@ class GymnasiumVectorEnv(VectorEnv[Observation, Action, "NDArray[Any]"]):
             steps = limit * self.game.options.get("frame_skip", 1)
             options = {**options, "max_steps": min(steps, self.game.max_steps or steps)}
             self.game = game_of(game, options, verbose=verbose)
-        mode = AutoresetMode(autoreset_mode)
+        mode = _mode(autoreset_mode)
         self.metadata = {**metadata_of(self.game, render_mode, render_fps), "autoreset_mode": mode}  # type: ignore[misc]
         self.render_mode = render_mode
         self._env = VecEnv(self.game, num_envs, n_threads, autoreset=mode)
@@ -177,6 +177,14 @@ class GymnasiumVectorEnv(VectorEnv[Observation, Action, "NDArray[Any]"]):
         """The seed each environment's random stream began with, or will begin with at its first reset."""
         seeds = enumerate(self._env.seeds)
         return tuple(self._env.seed + i if seed is None else seed for i, seed in seeds)
+
+
+def _mode(given: object) -> AutoresetMode:
+    """The mode by its constant or its value."""
+    if not isinstance(given, (str, AutoresetMode)):
+        allowed = ", ".join(repr(mode.value) for mode in AutoresetMode)
+        raise TypeError(f"autoreset_mode must be an AutoresetMode or {allowed}, got a {type(given).__name__}")
+    return AutoresetMode(given)
 
 
 def _limit(max_episode_steps: object) -> int | None:

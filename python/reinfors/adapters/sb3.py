@@ -61,7 +61,8 @@ class VecEnv(Sb3VecEnv):
             TypeError: An argument has the wrong type.
             ValueError: A value is not allowed, or a reward key is not the game's.
         """
-        if render_mode not in {None, RENDER_MODE}:
+        given: object = render_mode
+        if given is not None and not (isinstance(given, str) and given == RENDER_MODE):
             raise ValueError(f"render_mode must be None or {RENDER_MODE!r}, got {render_mode!r}")
         self.game = game
         self._env = _reinfors.VecEnv(game, n_envs, n_threads, seed, reward, autoreset="same_step")

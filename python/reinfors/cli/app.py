@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
 from reinfors.cli.refusal import refusals
+
+ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
 app = typer.Typer(
     name="reinfors",
@@ -101,6 +106,12 @@ def demo(
     json: Json = False,
 ) -> None:
     """Train a small NumPy network for a minute and film what it learnt."""
+    if ONE_THREAD not in os.environ:
+        # Collection has threads of its own, and a second pool of BLAS threads takes their cores. NumPy reads this when
+        # it is loaded, which it is by now: once more, with it set.
+        words = f"demo --seconds {seconds} --games {games} --collect {collect} --seed {seed}".split()
+        command = [sys.executable, "-m", "reinfors", *words, "--out", str(out), *(["--json"] if json else [])]
+        raise typer.Exit(subprocess.call(command, env={**os.environ, ONE_THREAD: "1"}))
     from reinfors.cli import demo as show
 
     with refusals():
