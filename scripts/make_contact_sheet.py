@@ -1,4 +1,4 @@
-"""Make the picture that shows what `frames="fast"` changes: exact frames, fast ones, and their difference times 16.
+"""Make the picture of frames: the reference's, exact ones, fast ones, and the difference of these two times 16.
 
 python scripts/make_contact_sheet.py            # writes docs/assets/car_racing-fast.png
 python scripts/make_contact_sheet.py --check    # fails when the picture differs
@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Literal
 
+import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
@@ -29,6 +30,18 @@ CONTRAST = 16
 Picture = NDArray[np.uint8]
 
 
+def reference() -> list[Picture]:
+    """Gymnasium's own frames of the moments, each (96, 96, 3)."""
+    env = gymnasium.make("CarRacing-v3", continuous=False)
+    env.reset(seed=SEED)
+    pictures = []
+    for step in range(max(MOMENTS) + 1):
+        observation = env.step(ACTIONS[step // HOLD % len(ACTIONS)])[0]
+        if step in MOMENTS:
+            pictures.append(observation)
+    return pictures
+
+
 def frames(kind: Literal["exact", "fast"]) -> list[Picture]:
     """The frames of the moments, each (96, 96, 3)."""
     env = rf.VecEnv(rf.games.CarRacing(frames=kind, layout="hwc"), n_envs=1, n_threads=1, seed=SEED)
@@ -41,18 +54,18 @@ def frames(kind: Literal["exact", "fast"]) -> list[Picture]:
     return pictures
 
 
-def row(exact: Picture, fast: Picture) -> Picture:
-    """Exact, fast and what is between them, side by side: (96 * SCALE, 3 * (96 * SCALE + GAP) - GAP, 3)."""
+def row(theirs: Picture, exact: Picture, fast: Picture) -> Picture:
+    """All and what is between the last two, side by side: (96 * SCALE, 4 * (96 * SCALE + GAP) - GAP, 3)."""
     difference = np.abs(exact.astype(int) - fast.astype(int)) * CONTRAST
-    pictures = [exact, fast, np.minimum(difference, 255).astype(np.uint8)]
+    pictures = [theirs, exact, fast, np.minimum(difference, 255).astype(np.uint8)]
     large = [picture.repeat(SCALE, axis=0).repeat(SCALE, axis=1) for picture in pictures]
     gap = np.full((large[0].shape[0], GAP, 3), 255, np.uint8)
-    return np.concatenate([large[0], gap, large[1], gap, large[2]], axis=1)
+    return np.concatenate([part for picture in large for part in (picture, gap)][:-1], axis=1)
 
 
 def sheet() -> Picture:
     """A row for each moment."""
-    rows = [row(exact, fast) for exact, fast in zip(frames("exact"), frames("fast"), strict=True)]
+    rows = [row(*pictures) for pictures in zip(reference(), frames("exact"), frames("fast"), strict=True)]
     gap = np.full((GAP, rows[0].shape[1], 3), 255, np.uint8)
     return np.concatenate([part for line in rows for part in (line, gap)][:-1])
 

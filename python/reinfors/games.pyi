@@ -56,10 +56,12 @@ class CarRacing(Game):
             (4, 4) to (799, 999).
         gray: One channel of luminance rather than three of colour, by the weights of Gymnasium's
             GrayscaleObservation.
-        frame_stack: Last frames seen at once, oldest first, along the axis of channels. Allowed: from 1 to 32.
+        frame_stack: Last frames of pixels seen at once, oldest first, along the axis of channels. Allowed: from 1
+            to 32.
         frame_skip: Steps of the simulator that each action is repeated for; frames between are not drawn, rewards
             are summed. Allowed: from 1 to 1000.
-        layout: Order of the axes of pixels: "chw" is (3, 96, 96), "hwc" is (96, 96, 3). Allowed: "chw" or "hwc".
+        layout: Order of the axes of pixels: "chw" is (channels, height, width), "hwc" is (height, width, channels).
+            Allowed: "chw" or "hwc".
         frames: How observations are drawn: "exact" is the reference's bytes, "fast" is off by a few levels at
             edges. Allowed: "exact" or "fast".
         obs: What is observed: "pixels", the "state" as a vector of named numbers, or "both" as a dictionary.
@@ -111,8 +113,11 @@ class CartPole(Game):
             to 32.
         frame_skip: Steps of the simulator that each action is repeated for; frames between are not drawn, rewards
             are summed. Allowed: from 1 to 1000.
-        layout: Order of the axes of pixels: "chw" is (3, 64, 96), "hwc" is (64, 96, 3). Allowed: "chw" or "hwc".
-        obs: What is observed: the "state" as a vector of named numbers, "pixels", or "both" as a dictionary.
+        layout: Order of the axes of pixels: "chw" is (channels, height, width), "hwc" is (height, width, channels).
+            Allowed: "chw" or "hwc".
+        frames: How observations are drawn: "exact" is the reference's bytes, "fast" is off by a few levels at
+            edges. Allowed: "exact" or "fast".
+        obs: What is observed: "pixels", the "state" as a vector of named numbers, or "both" as a dictionary.
             Allowed: "pixels" or "state" or "both".
     """
 
@@ -127,6 +132,7 @@ class CartPole(Game):
         frame_stack: int = 1,
         frame_skip: int = 1,
         layout: Literal["chw", "hwc"] = "chw",
+        frames: Literal["exact", "fast"] = "exact",
         obs: Literal["pixels", "state", "both"] = "state",
     ) -> Self: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, object]]: ...

@@ -5,7 +5,7 @@ use crate::frames::FrameStack;
 use crate::rng::Seed;
 use crate::{
     Action, Actions, Errand, Error, Failure, Game, Inspected, ObservationPart, OptionValue, Options, Pacing,
-    Picture, Ready, Result, Step,
+    Picture, PictureSize, Ready, Result, Step,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -66,8 +66,11 @@ pub trait AnyBatch: Send {
     /// Draws one part of the observations of `rows` into `out`, one behind the other.
     fn observe(&mut self, part: usize, rows: Range<usize>, out: &mut [u8]);
 
-    /// Draws the picture for people of one row.
-    fn render(&mut self, row: usize) -> Picture;
+    /// Draws the picture for people of one row, in the game's own size where none is named.
+    ///
+    /// # Errors
+    /// Those of [`PictureSize::check`].
+    fn render(&mut self, row: usize, size: Option<PictureSize>) -> Result<Picture>;
 
     /// What the reference environment reports in `info` after the last step of a row.
     fn info(&self, row: usize) -> Vec<(&'static str, bool)>;
@@ -268,8 +271,10 @@ impl<G: Game> AnyBatch for Batch<G> {
         }
     }
 
-    fn render(&mut self, row: usize) -> Picture {
-        self.worlds[row].game.render(&mut self.canvas)
+    fn render(&mut self, row: usize, size: Option<PictureSize>) -> Result<Picture> {
+        let size = size.unwrap_or(G::PICTURE);
+        size.check()?;
+        Ok(self.worlds[row].game.render(&mut self.canvas, size))
     }
 
     fn info(&self, row: usize) -> Vec<(&'static str, bool)> {

@@ -7,7 +7,7 @@ mod pacing;
 use crate::rng::{Pcg64, Seed};
 use crate::{
     ActionSpace, Actions, AnyBatch, ConfiguredGame, Element, Error, GameSpec, ObservationPart, OptionValue,
-    Outcome, Registration,
+    Outcome, PictureSize, Registration,
 };
 use std::collections::HashSet;
 
@@ -43,13 +43,19 @@ pub fn check(registration: &'static Registration, allocations: CountAllocations)
     }
 }
 
-/// The defaults, each value of each option that has only few, and other paces.
+/// The defaults, each value of each option that has only few, with pixels where there are any, and other paces.
 fn variants(registration: &Registration) -> Vec<Vec<(String, OptionValue)>> {
     let options = (registration.options)();
     let paced = pacing::options(registration);
+    let pixels = ("obs".to_string(), OptionValue::Text("pixels".into()));
+    let has_pixels = registration.configure(std::slice::from_ref(&pixels)).is_ok();
     let single = options.into_iter().flat_map(|option| {
+        // Choices of how pixels are drawn are of no account where none are observed.
+        let beside = (has_pixels && option.name != pixels.0).then(|| pixels.clone());
         let choices = option.choices.into_iter().filter(move |choice| *choice != option.default);
-        choices.map(move |choice| vec![(option.name.to_string(), choice)])
+        choices.map(move |choice| {
+            std::iter::once((option.name.to_string(), choice)).chain(beside.clone()).collect()
+        })
     });
     std::iter::once(Vec::new()).chain(paced).chain(single).collect()
 }
@@ -332,13 +338,19 @@ impl Check {
 
     fn looking_changes_nothing(&self) {
         let mut looked_at = self.seeded(1, 40);
-        let picture = looked_at.render(0);
+        let picture = looked_at.render(0, None).expect("the game's own size can be drawn");
         assert_eq!(
             picture.rgb.len(),
             picture.width * picture.height * 3,
             "the picture has another size than it says"
         );
-        assert_eq!(looked_at.render(0), picture, "rendering twice gives two pictures");
+        let size = PictureSize { width: picture.width, height: picture.height };
+        let larger = PictureSize { width: 2 * size.width - 1, height: size.height + 7 };
+        let large = looked_at.render(0, Some(larger)).expect("a size that is allowed");
+        assert_eq!((large.width, large.height), (larger.width, larger.height), "a size is not kept");
+        assert_eq!(looked_at.render(0, Some(size)), Ok(picture), "rendering twice gives two pictures");
+        let refused = looked_at.render(0, Some(PictureSize { width: 0, ..size }));
+        assert!(matches!(refused, Err(Error::PictureSize { .. })), "a picture without pixels is drawn");
         for inspected in looked_at.inspect(0) {
             let size: usize = inspected.shape.iter().product();
             assert_eq!(inspected.values.len(), size, "{} has another size than its shape", inspected.name);

@@ -53,6 +53,14 @@ pub enum Error {
         /// The value that was given.
         given: String,
     },
+    /// A picture of a size that cannot be drawn.
+    #[error("size must be {allowed}, got {given}")]
+    PictureSize {
+        /// The allowed sizes.
+        allowed: String,
+        /// The size that was given.
+        given: String,
+    },
     /// Two options contradict each other.
     #[error("{0}")]
     Contradiction(String),

@@ -8,7 +8,8 @@
 
 use crate::rng::Seed;
 use crate::{
-    Actions, AnyBatch, Error, Inspected, ObservationPart, ObservationSpace, Outcome, Picture, Result,
+    Actions, AnyBatch, Error, Inspected, ObservationPart, ObservationSpace, Outcome, Picture, PictureSize,
+    Result,
 };
 use std::any::Any;
 use std::fmt;
@@ -157,12 +158,18 @@ impl<W: Worlds> AnyBatch for ForeignBatch<W> {
         out.copy_from_slice(&self.shown[part][rows.start * size..rows.end * size]);
     }
 
-    fn render(&mut self, row: usize) -> Picture {
+    fn render(&mut self, row: usize, size: Option<PictureSize>) -> Result<Picture> {
+        if let Some(PictureSize { width, height }) = size {
+            return Err(Error::PictureSize {
+                allowed: "None: these worlds draw themselves, at a size of their own".into(),
+                given: format!("({height}, {width})"),
+            });
+        }
         let picture = if self.settle() { self.worlds.render(row) } else { Ok(Picture::default()) };
-        picture.unwrap_or_else(|failure| {
+        Ok(picture.unwrap_or_else(|failure| {
             self.failure = Some(failure);
             Picture::default()
-        })
+        }))
     }
 
     fn info(&self, _row: usize) -> Vec<(&'static str, bool)> {

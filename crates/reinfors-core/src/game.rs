@@ -1,9 +1,10 @@
 //! The contract of a game: one world that is stepped in place and draws into buffers it is lent.
 
 use crate::rng::Seed;
-use crate::{ActionSpace, ObservationSpace, Options, Result, RewardKey, StateEntry, Turn};
+use crate::{ActionSpace, Error, ObservationSpace, Options, Result, RewardKey, StateEntry, Turn};
 use std::any::Any;
 use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
 
 /// A yes-or-no choice that a caller can make at each reset, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,35 @@ pub struct Picture {
     pub rgb: Vec<u8>,
 }
 
+/// Width and height of a picture for people, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PictureSize {
+    /// Columns.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+}
+
+impl PictureSize {
+    /// What either side can be: the largest are those of 4K films.
+    pub const SIDES: RangeInclusive<usize> = 32..=4096;
+
+    /// Refuses a size that cannot be drawn.
+    ///
+    /// # Errors
+    /// [`Error::PictureSize`] where a side is outside [`PictureSize::SIDES`].
+    pub fn check(self) -> Result<()> {
+        if Self::SIDES.contains(&self.width) && Self::SIDES.contains(&self.height) {
+            return Ok(());
+        }
+        let (least, most) = (Self::SIDES.start(), Self::SIDES.end());
+        Err(Error::PictureSize {
+            allowed: format!("(height, width) from ({least}, {least}) to ({most}, {most})"),
+            given: format!("({}, {})", self.height, self.width),
+        })
+    }
+}
+
 /// A named array of a game's inner state, for tests, plots and debugging.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inspected {
@@ -101,6 +131,8 @@ pub trait Game: Clone + Send + 'static {
     const RESET_FLAGS: &'static [ResetFlag];
     /// What a state vector holds, for the documentation; empty for a game that has none.
     const STATE: &'static [StateEntry] = &[];
+    /// The size of pictures for which the caller names none.
+    const PICTURE: PictureSize;
     /// Options, declared once with [`crate::options!`].
     type Options: Options;
     /// Memory for drawing, one per batch rather than per world.
@@ -154,8 +186,9 @@ pub trait Game: Clone + Send + 'static {
     /// function of the state. `out` holds one frame of the part; every byte of it is written.
     fn observe(&self, part: usize, canvas: &mut Self::Canvas, out: &mut [u8]);
 
-    /// Draws the picture for people of the current state.
-    fn render(&self, canvas: &mut Self::Canvas) -> Picture;
+    /// Draws the picture for people of the current state, in a size that passed [`PictureSize::check`]. A
+    /// larger one shows more detail.
+    fn render(&self, canvas: &mut Self::Canvas, size: PictureSize) -> Picture;
 
     /// What the reference environment reports in `info` after the last step.
     fn info(&self) -> Vec<(&'static str, bool)>;

@@ -21,7 +21,7 @@ pub use batch::{AnyBatch, Batch, Outcome, Turn};
 pub use codec::{decode, encode};
 pub use error::{Error, ErrorKind, Result};
 pub use foreign::{Failure, ForeignBatch, Worlds};
-pub use game::{Action, Errand, Game, Inspected, Pacing, Picture, Ready, ResetFlag, Step};
+pub use game::{Action, Errand, Game, Inspected, Pacing, Picture, PictureSize, Ready, ResetFlag, Step};
 pub use observation::{Element, ObservationPart, ObservationSpace, StateEntry};
 pub use option::{OptionSpec, OptionType, OptionValue, Options};
 pub use registry::{ConfiguredGame, GameSpec, Registration, Registry};

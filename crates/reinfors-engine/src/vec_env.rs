@@ -13,7 +13,8 @@ use crate::observation::ObservationArray;
 use crate::pool::Pool;
 use reinfors_core::rng::Seed;
 use reinfors_core::{
-    Actions, AnyBatch, ConfiguredGame, Inspected, ObservationSpace, Outcome, Picture, decode, encode,
+    Actions, AnyBatch, ConfiguredGame, Inspected, ObservationSpace, Outcome, Picture, PictureSize, decode,
+    encode,
 };
 use std::ops::Range;
 
@@ -305,13 +306,13 @@ impl VecEnv {
         self.check()
     }
 
-    /// The picture for people of one environment.
+    /// The picture for people of one environment, in the game's own size where none is named.
     ///
     /// # Errors
-    /// No such environment, or one that was never reset.
-    pub fn render(&mut self, env: usize) -> Result<Picture, EngineError> {
+    /// No such environment, one that was never reset, a size that cannot be drawn.
+    pub fn render(&mut self, env: usize, size: Option<PictureSize>) -> Result<Picture, EngineError> {
         let (shard, row) = self.locate(env)?;
-        let picture = self.shards[shard].batch.render(row);
+        let picture = self.shards[shard].batch.render(row, size)?;
         self.check().map(|()| picture)
     }
 

@@ -1,9 +1,9 @@
 //! What the games' observations have in common: options of size, layout and choice, and what follows from
 //! them.
 
-use reinfors_core::{ObservationPart, ObservationSpace, OptionType, OptionValue, StateEntry};
+use reinfors_core::{Error, ObservationPart, ObservationSpace, OptionType, OptionValue, Result, StateEntry};
 use reinfors_render as render;
-use reinfors_render::{Size, SizeError};
+use reinfors_render::{Scene, Size, SizeError, Sketch, Thumbnail};
 use std::num::NonZeroU32;
 
 /// The most frames in a stack.
@@ -62,6 +62,85 @@ impl Observed {
     }
 }
 
+reinfors_core::choice! {
+    /// How observations are drawn.
+    pub enum Frames {
+        /// Byte for byte as the reference.
+        Exact = "exact",
+        /// Several times as fast, a few levels off at the edges of shapes.
+        Fast = "fast",
+    }
+}
+
+/// [`reinfors_core::options!`] with what all games with pixels have behind the game's own: the options of
+/// frames, and what is observed.
+macro_rules! frame_options {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis struct $name:ident { $($own:tt)* }
+        frames $size:ident of $surface:ident, observing $observed:ident
+    ) => {
+        reinfors_core::options! {
+            $(#[$attribute])*
+            $visibility struct $name {
+                $($own)*
+                /// Height and width of the pixels, scaled from the reference's own surface.
+                pub size: $crate::frame::FrameSize<{ $surface.width }, { $surface.height }> =
+                    $crate::frame::FrameSize::new($size).expect("it has pixels");
+                /// One channel of luminance rather than three of colour, by the weights of Gymnasium's
+                /// GrayscaleObservation.
+                pub gray: bool = false;
+                /// Last frames of pixels seen at once, oldest first, along the axis of channels.
+                pub frame_stack: std::num::NonZeroU32 = std::num::NonZeroU32::MIN,
+                    in std::num::NonZeroU32::MIN..=$crate::frame::MOST_STACKED;
+                /// Steps of the simulator that each action is repeated for; frames between are not drawn, rewards
+                /// are summed.
+                pub frame_skip: std::num::NonZeroU32 = std::num::NonZeroU32::MIN,
+                    in std::num::NonZeroU32::MIN..=$crate::frame::MOST_SKIPPED;
+                /// Order of the axes of pixels: "chw" is (channels, height, width), "hwc" is (height, width,
+                /// channels).
+                pub layout: $crate::frame::Layout = $crate::frame::Layout::Chw;
+                /// How observations are drawn: "exact" is the reference's bytes, "fast" is off by a few levels at
+                /// edges.
+                pub frames: $crate::frame::Frames = $crate::frame::Frames::Exact;
+                /// What is observed: "pixels", the "state" as a vector of named numbers, or "both" as a dictionary.
+                pub obs: $crate::frame::Observed = $crate::frame::Observed::$observed;
+            }
+        }
+
+        impl $name {
+            /// What observed pixels are like.
+            pub fn frame(&self) -> $crate::frame::Frame {
+                $crate::frame::Frame {
+                    size: self.size.into(),
+                    gray: self.gray,
+                    layout: self.layout,
+                    frames: self.frames,
+                }
+            }
+
+            /// Refuses options of frames that contradict each other.
+            ///
+            /// # Errors
+            /// Stacked frames where there are no pixels.
+            pub fn check_frames(&self) -> reinfors_core::Result<()> {
+                $crate::frame::check_stack(self.frame_stack, self.obs)
+            }
+        }
+    };
+}
+pub(crate) use frame_options;
+
+/// Refuses to stack what is not observed.
+pub fn check_stack(frame_stack: NonZeroU32, obs: Observed) -> Result<()> {
+    if frame_stack > NonZeroU32::MIN && obs == Observed::State {
+        return Err(Error::Contradiction(format!(
+            "option frame_stack={frame_stack} stacks pixels, which obs=\"state\" does not have"
+        )));
+    }
+    Ok(())
+}
+
 /// What the pixels of an observation are like.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
@@ -71,6 +150,36 @@ pub struct Frame {
     pub gray: bool,
     /// Order of the axes.
     pub layout: Layout,
+    /// How they are drawn.
+    pub frames: Frames,
+}
+
+/// What draws observations.
+pub enum Observer {
+    /// To the byte.
+    Exact(Box<Thumbnail>),
+    /// Nearly.
+    Fast(Box<Sketch>),
+}
+
+impl Observer {
+    /// For scenes of `surface`.
+    pub fn new(surface: Size, frame: Frame) -> Self {
+        let (size, layout) = (frame.size, frame.drawn_layout());
+        let smaller = "the option's size is smaller than the surface";
+        match frame.frames {
+            Frames::Exact => Self::Exact(Box::new(Thumbnail::new(surface, size, layout).expect(smaller))),
+            Frames::Fast => Self::Fast(Box::new(Sketch::new(surface, size, layout).expect(smaller))),
+        }
+    }
+
+    /// Draws one frame.
+    pub fn draw(&mut self, scene: &Scene, out: &mut [u8]) {
+        match self {
+            Self::Exact(thumbnail) => thumbnail.draw(scene, out),
+            Self::Fast(sketch) => sketch.draw(scene, out),
+        }
+    }
 }
 
 impl Frame {

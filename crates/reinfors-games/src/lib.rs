@@ -3,6 +3,7 @@
 mod car_racing;
 mod cart_pole;
 mod frame;
+mod picture;
 
 use reinfors_core::{Registration, Registry};
 /// The instructions that games are drawn and stepped with.

@@ -1,10 +1,11 @@
 //! Numbers of the caller, read in: arrays of NumPy, of torch, and of whatever speaks `__dlpack__` or `__array__`.
 
-use crate::arguments::shown;
+use crate::arguments::{count, shown, unless_interrupted, wrong_type};
 use crate::arrays::{caused_by, converted, is_masked, plain};
 use numpy::{PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
+use reinfors_core::PictureSize;
 
 /// An array that somebody must give.
 pub(crate) struct Output {
@@ -111,4 +112,13 @@ impl Output {
             shown(&error.into_inner()).map_or_else(|interrupt| interrupt, |given| self.refused(&given))
         })
     }
+}
+
+/// A size as `(height, width)`, like every size.
+pub(crate) fn picture_size(given: &Bound<'_, PyAny>) -> PyResult<PictureSize> {
+    let sides: [Bound<'_, PyAny>; 2] = unless_interrupted(given.py(), given.extract())?
+        .ok_or_else(|| wrong_type("size", "(height, width)", given))?;
+    let allowed = *PictureSize::SIDES.start() as i64..=*PictureSize::SIDES.end() as i64;
+    let [height, width] = sides.map(|side| count("each side of size", &side, allowed.clone()));
+    Ok(PictureSize { height: height?, width: width? })
 }

@@ -6,6 +6,7 @@ use crate::arguments::{
 use crate::arrays::{ActionBuffer, hand_over, hand_over_observations};
 use crate::config::reward_weights;
 use crate::game::{PyGame, reset_options};
+use crate::output::picture_size;
 use crate::step::{self, info_dict};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -137,10 +138,15 @@ impl PyVecEnv {
         self.observations(py, observations)
     }
 
-    #[pyo3(signature = (i, /))]
-    fn render<'py>(&self, py: Python<'py>, i: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let i = self.index(i)?;
-        let picture = self.run(py, |env| env.render(i))?;
+    #[pyo3(signature = (i, /, size=None))]
+    fn render<'py>(
+        &self,
+        py: Python<'py>,
+        i: &Bound<'py, PyAny>,
+        size: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (i, size) = (self.index(i)?, size.map(picture_size).transpose()?);
+        let picture = self.run(py, |env| env.render(i, size))?;
         hand_over(py, picture.rgb, &[picture.height, picture.width, 3])
     }
 

@@ -19,10 +19,12 @@ pub fn smoothscale(surface: &Surface, size: Size, layout: Layout, out: &mut [u8]
     if !fits(source.width, size.width) || !fits(source.height, size.height) {
         return Err(SizeError { given: size, surface: source });
     }
-    let bytes: Vec<u8> = surface.pixels().iter().flat_map(|colour| colour.0.to_le_bytes()).collect();
+    let mut bytes = Vec::with_capacity(4 * source.width);
     let mut narrow = Vec::with_capacity(4 * size.width * source.height);
-    for row in bytes.chunks_exact(4 * source.width) {
-        shrink(row.chunks_exact(4), source.width, size.width, &mut narrow);
+    for row in surface.pixels().chunks_exact(source.width) {
+        bytes.clear();
+        bytes.extend(row.iter().flat_map(|colour| colour.0.to_le_bytes()));
+        shrink(bytes.chunks_exact(4), source.width, size.width, &mut narrow);
     }
     let mut small = Vec::with_capacity(4 * size.area());
     shrink(narrow.chunks_exact(4 * size.width), source.height, size.height, &mut small);

@@ -54,6 +54,35 @@ impl std::fmt::Display for StrikeError {
 
 impl std::error::Error for StrikeError {}
 
+impl Glyph {
+    /// The glyph, `height` rows high, so many times as large: greys are interpolated and their slopes kept.
+    fn enlarged(&self, height: usize, times: usize) -> Self {
+        let grey = |x: f32, y: f32| {
+            let (column, row) = (x.floor(), y.floor());
+            let at = |column: f32, row: f32| {
+                let inside = column >= 0.0 && row >= 0.0 && column < self.width as f32 && row < height as f32;
+                if inside { f32::from(self.greys[row as usize * self.width + column as usize]) } else { 0.0 }
+            };
+            let (right, down) = (x - column, y - row);
+            let upper = at(column, row) * (1.0 - right) + at(column + 1.0, row) * right;
+            let lower = at(column, row + 1.0) * (1.0 - right) + at(column + 1.0, row + 1.0) * right;
+            upper * (1.0 - down) + lower * down
+        };
+        let middle = |pixel: usize| (pixel as f32 + 0.5) / times as f32 - 0.5;
+        let steep = |grey: f32| ((grey - 127.5) * times as f32 + 127.5).clamp(0.0, 255.0) as u8;
+        let width = self.width * times;
+        let pixels = (0..height * times).flat_map(|y| (0..width).map(move |x| (x, y)));
+        let greys = pixels.map(|(x, y)| steep(grey(middle(x), middle(y)))).collect();
+        Self { character: self.character, width, greys }
+    }
+}
+
+/// Tells strikes apart.
+fn new_id() -> u32 {
+    static STRIKES: AtomicU32 = AtomicU32::new(0);
+    STRIKES.fetch_add(1, Ordering::Relaxed)
+}
+
 impl Strike {
     /// Reads a strike. All numbers are bytes or little-endian 16-bit:
     /// `STR1`, height, number of glyphs; the advances (16-bit, row per first character); for each glyph its
@@ -83,10 +112,21 @@ impl Strike {
             greys[width * above..][..width * rows].copy_from_slice(take(width * rows)?);
             glyphs.push(Glyph { character, width, greys });
         }
-        static STRIKES: AtomicU32 = AtomicU32::new(0);
-        let id = STRIKES.fetch_add(1, Ordering::Relaxed);
-        let characters = Characters { id, height, glyphs, advances };
+        let characters = Characters { id: new_id(), height, glyphs, advances };
         if bytes.is_empty() { Ok(Self(Arc::new(characters))) } else { Err(StrikeError) }
+    }
+
+    /// The same characters so many times as large. Their outlines are made steeper as well, so that they look
+    /// drawn at that size.
+    #[must_use]
+    pub fn enlarged(&self, times: usize) -> Self {
+        let Characters { height, glyphs, advances, .. } = &*self.0;
+        Self(Arc::new(Characters {
+            id: new_id(),
+            height: height * times,
+            glyphs: glyphs.iter().map(|glyph| glyph.enlarged(*height, times)).collect(),
+            advances: advances.iter().map(|advance| advance.saturating_mul(times as u16)).collect(),
+        }))
     }
 
     /// The label of a text, unless it is long or has a zero in it, which labels are filled up with.
@@ -147,6 +187,18 @@ mod tests {
         assert_eq!(strike.size(""), Size::new(0, 2));
         strike.render("", &mut greys);
         assert!(greys.is_empty());
+    }
+
+    #[test]
+    fn an_enlarged_strike_writes_the_same_text_larger() {
+        let strike = Strike::parse(TINY).unwrap();
+        // Three times 1.5 pixels apart, which are cut after and not before.
+        assert_eq!(strike.enlarged(3).size("ab"), Size::new(4 + 3, 3 * 2));
+        let (mut same, mut greys) = (vec![], vec![]);
+        strike.enlarged(1).render("ab", &mut same);
+        strike.render("ab", &mut greys);
+        assert_eq!(same, greys);
+        assert_ne!(strike.enlarged(1).label("a"), strike.label("a"));
     }
 
     #[test]

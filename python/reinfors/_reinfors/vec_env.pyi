@@ -147,11 +147,18 @@ class VecEnv:
             RuntimeError: An environment was never reset, or this is closed.
         """
 
-    def render(self, i: int, /) -> NDArray[np.uint8]:
+    def render(self, i: int, /, size: tuple[int, int] | None = None) -> NDArray[np.uint8]:
         """The picture for people of environment `i`, `uint8` (height, width, 3).
 
+        Args:
+            i: The environment.
+            size: Height and width, 32 to 4096 each; `None` for the reference's own, in which the picture is its very
+                bytes. A larger picture is drawn at its resolution, not enlarged. Sides of another ratio than the
+                reference's stretch the picture.
+
         Raises:
-            ValueError: There is no such environment.
+            TypeError: `size` is no pair of integers.
+            ValueError: There is no such environment, or a side is outside what is allowed.
             RuntimeError: The environment was never reset, or this is closed.
         """
 

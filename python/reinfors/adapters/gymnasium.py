@@ -46,6 +46,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
         game: str,
         render_mode: str | None = None,
         render_fps: int = 30,
+        render_size: tuple[int, int] | None = None,
         verbose: bool = False,  # noqa: FBT001, FBT002  the reference's
         **options: Any,  # noqa: ANN401
     ) -> None:
@@ -56,6 +57,8 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
             render_mode: What `render` returns: `"rgb_array"` the picture for people, `"state_pixels"` the
                 observation, `None` nothing.
             render_fps: Steps per second of simulated time, for whoever plays recordings.
+            render_size: Height and width of `"rgb_array"` pictures, as `VecEnv.render` takes them; `None` for the
+                reference's own.
             verbose: `False`. The reference prints how it makes its tracks with `True`; nothing is printed here.
             **options: The game's options. The time limit is Gymnasium's (`max_episode_steps` of `make`) unless
                 `max_steps` is given.
@@ -68,6 +71,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
         self.game = game_of(game, options, verbose=verbose)
         self.metadata = metadata_of(self.game, render_mode, render_fps)  # type: ignore[misc]
         self.render_mode = render_mode
+        self._render_size = render_size
         self.action_space = action_space(self.game)
         self.observation_space = observation_space(self.game)
         self._env = VecEnv(self.game, 1, 1, autoreset="disabled")
@@ -126,7 +130,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
         if self.render_mode == "state_pixels":
             pixels: NDArray[np.uint8] = observed_pixels(self._env)[0]
             return pixels
-        return self._env.render(0)
+        return self._env.render(0, self._render_size)
 
     def inspect(self) -> dict[str, NDArray[np.float64]]:
         """Inner state by name, as `VecEnv.inspect` returns it."""

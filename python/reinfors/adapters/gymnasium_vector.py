@@ -57,6 +57,7 @@ class GymnasiumVectorEnv(VectorEnv[Observation, Action, "NDArray[Any]"]):
         n_threads: int | None = None,
         render_mode: str | None = None,
         render_fps: int = 30,
+        render_size: tuple[int, int] | None = None,
         verbose: bool = False,
         **options: Any,  # noqa: ANN401
     ) -> None:
@@ -72,6 +73,8 @@ class GymnasiumVectorEnv(VectorEnv[Observation, Action, "NDArray[Any]"]):
             render_mode: What `render` returns of each: `"rgb_array"` the picture for people, `"state_pixels"` the
                 observation, `None` nothing.
             render_fps: Steps per second of simulated time, for whoever plays recordings.
+            render_size: Height and width of `"rgb_array"` pictures, as `VecEnv.render` takes them; `None` for the
+                reference's own.
             verbose: `False`: nothing is printed here.
             **options: The game's options.
 
@@ -88,6 +91,7 @@ class GymnasiumVectorEnv(VectorEnv[Observation, Action, "NDArray[Any]"]):
         mode = _mode(autoreset_mode)
         self.metadata = {**metadata_of(self.game, render_mode, render_fps), "autoreset_mode": mode}  # type: ignore[misc]
         self.render_mode = render_mode
+        self._render_size = render_size
         self._env = VecEnv(self.game, num_envs, n_threads, autoreset=mode)
         self._is_over = np.zeros(num_envs, np.bool_)
         self.num_envs = num_envs
@@ -166,7 +170,7 @@ class GymnasiumVectorEnv(VectorEnv[Observation, Action, "NDArray[Any]"]):
             return None
         if self.render_mode == "state_pixels":
             return tuple(observed_pixels(self._env))
-        return tuple(self._env.render(i) for i in range(self.num_envs))
+        return tuple(self._env.render(i, self._render_size) for i in range(self.num_envs))
 
     def close_extras(self, **_kwargs: Any) -> None:  # noqa: ANN401
         """Ends the threads; called by `close`."""

@@ -148,7 +148,7 @@ def record(
     given: Given = None,
     seed: Seed = 0,
     steps: Annotated[Optional[int], typer.Option(min=1, help="Leave the episode after so many.")] = None,
-    width: Annotated[Optional[int], typer.Option(min=16, max=4096, help="Of the film, in pixels.")] = None,
+    width: Annotated[Optional[int], typer.Option(min=64, max=4096, help="Of the film, in pixels.")] = None,
     fps: Annotated[Optional[float], typer.Option(min=1, max=240, help="Frames per second.")] = None,
     json: Json = False,
 ) -> None:

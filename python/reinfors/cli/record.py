@@ -50,14 +50,17 @@ def episodes(
         n: How many episodes.
         seed: Of the first one.
         most: Steps after which an episode is left; `None` waits for its end.
-        width: Of a frame in pixels; `None` is the game's own.
+        width: Of a frame in pixels, its proportions kept; `None` is the game's own. A wider one is drawn in more
+            detail.
 
     Returns:
         Of each episode: its frames, and its return.
     """
     envs = rf.VecEnv(game, n, seed=seed, autoreset="disabled")
     obs, _ = envs.reset()
-    films = [[_resized(envs.render(i), width)] for i in range(n)]
+    height_px, width_px = envs.render(0).shape[:2]
+    size = None if width is None else (round(width * height_px / width_px), width)
+    films = [[envs.render(i, size)] for i in range(n)]
     running, returns, steps = np.ones(n, bool), np.zeros(n), 0
     limit = most or game.max_steps
     with progress() as bars:
@@ -66,7 +69,7 @@ def episodes(
             obs, rewards, terminated, truncated, _ = envs.step(act(obs))
             returns += rewards * running
             for i in np.flatnonzero(running):
-                films[i].append(_resized(envs.render(int(i)), width))
+                films[i].append(envs.render(int(i), size))
             running &= ~(terminated | truncated)
             steps += 1
             bars.update(bar, completed=min(steps, limit or steps))
@@ -105,12 +108,3 @@ def record(
     [(frames, total)] = episodes(game, act, n=1, seed=seed, most=most, width=width)
     write(out, frames, fps or frames_per_second(game))
     return {"file": str(out), "game": game.name, "seed": seed, "steps": len(frames) - 1, "return": total}
-
-
-def _resized(frame: Frame, width: int | None) -> Frame:
-    """The frame at another width, its proportions kept."""
-    if width is None or width == frame.shape[1]:
-        return frame
-    image = library("PIL.Image", "video").fromarray(frame)
-    resized: Frame = np.asarray(image.resize((width, max(1, round(width * frame.shape[0] / frame.shape[1])))))
-    return resized

@@ -133,7 +133,10 @@ fn a_failure_waits_to_be_asked_for_and_nothing_more_is_asked_of_the_worlds() {
     assert_eq!(failure.into_payload().and_then(|payload| payload.downcast().ok()), Some(Box::new(3)));
     assert!(batch.take_failure().is_none(), "it is told once");
     assert_eq!(seen(&mut batch), [100, 12, 22], "the reset that was owed");
-    batch.render(0);
+    assert!(
+        batch.render(0, None).is_ok()
+            && batch.render(0, Some(PictureSize { width: 64, height: 64 })).is_err()
+    );
     assert_eq!(batch.take_failure().map(|failure| failure.to_string()), Some("nothing to see".into()));
 }
 

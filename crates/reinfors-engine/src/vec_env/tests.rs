@@ -32,6 +32,7 @@ impl Game for Walk {
     const END_REASONS: &'static [&'static str] = &["far"];
     const RESET_FLAGS: &'static [ResetFlag] =
         &[ResetFlag { name: "random", default: true, doc: "Where it starts." }];
+    const PICTURE: PictureSize = PictureSize { width: 32, height: 32 };
     type Options = WalkOptions;
     type Canvas = ();
     type Together = ();
@@ -63,8 +64,8 @@ impl Game for Walk {
     fn observe(&self, _: usize, (): &mut (), out: &mut [u8]) {
         out.copy_from_slice(&[self.at, !self.at]);
     }
-    fn render(&self, (): &mut ()) -> Picture {
-        Picture { width: 1, height: 1, rgb: vec![self.at; 3] }
+    fn render(&self, (): &mut (), PictureSize { width, height }: PictureSize) -> Picture {
+        Picture { width, height, rgb: vec![self.at; 3 * width * height] }
     }
     fn info(&self) -> Vec<(&'static str, bool)> {
         if self.at > 20 { vec![("far", true)] } else { Vec::new() }
@@ -224,7 +225,7 @@ fn refusals_say_what_is_allowed_and_move_nothing() {
     }
     env.reset(&[None], &[true], None, &mut observations).unwrap_err();
     env.reset(&[None, None], &[true], Some(&[false, false]), &mut observations).unwrap_err();
-    assert!(env.render(2).is_err() && env.inspect(2).is_err() && env.save(2).is_err());
+    assert!(env.render(2, None).is_err() && env.inspect(2).is_err() && env.save(2).is_err());
     let mut longer = VecEnv::new(&walk(2.0), &[], 1, None, Seed::from(0), Autoreset::Disabled).unwrap();
     let other_options = longer.load(0, &before).unwrap_err().to_string();
     assert_eq!(other_options, "cannot load the saved state: its option stride is 1.0, here it is 2.0");

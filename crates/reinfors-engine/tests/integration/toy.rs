@@ -4,8 +4,8 @@
 use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_core::{
     Action, ActionSpace, ConfiguredGame, Error, Game, Inspected, ObservationPart, ObservationSpace,
-    OptionValue, Options, Pacing, Picture, Registration, Registry, ResetFlag, Result, RewardKey, StateEntry,
-    Step, decode, encode,
+    OptionValue, Options, Pacing, Picture, PictureSize, Registration, Registry, ResetFlag, Result, RewardKey,
+    StateEntry, Step, decode, encode,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -84,6 +84,7 @@ impl Game for Drift {
         &[RewardKey { name: "position", default: 1.0, doc: "The position, every step." }];
     const END_REASONS: &'static [&'static str] = &["old", "far"];
     const RESET_FLAGS: &'static [ResetFlag] = &[];
+    const PICTURE: PictureSize = PictureSize { width: 32, height: 32 };
     type Options = DriftOptions;
     type Canvas = ();
     type Together = ();
@@ -165,8 +166,8 @@ impl Game for Drift {
         out[12..].copy_from_slice(&self.lifetime.to_le_bytes());
     }
 
-    fn render(&self, (): &mut ()) -> Picture {
-        Picture { width: 1, height: 1, rgb: vec![0; 3] }
+    fn render(&self, (): &mut (), PictureSize { width, height }: PictureSize) -> Picture {
+        Picture { width, height, rgb: vec![0; 3 * width * height] }
     }
 
     fn info(&self) -> Vec<(&'static str, bool)> {

@@ -1,22 +1,11 @@
 //! Options of `CarRacing`: name, type, default and one line of documentation, in one declaration.
 
 use super::view::{OBSERVATION, SURFACE};
-use crate::frame::{Frame, FrameSize, Layout, MOST_SKIPPED, MOST_STACKED, Observed};
+use crate::frame::frame_options;
 use reinfors_core::{Error, Result};
 use std::num::NonZeroU32;
 
-reinfors_core::choice! {
-    /// How observations are drawn.
-    pub enum Frames {
-        /// Byte for byte as the reference.
-        Exact = "exact",
-        /// Several times as fast, a few levels off at the edges of shapes; indicators and score as the
-        /// reference.
-        Fast = "fast",
-    }
-}
-
-reinfors_core::options! {
+frame_options! {
     /// Options of `CarRacing`.
     pub struct CarRacingOptions {
         /// Steering, gas and brake as three numbers per action, rather than one index into a table.
@@ -30,25 +19,8 @@ reinfors_core::options! {
         pub domain_randomize: bool = false;
         /// Steps of the simulator after which an episode is truncated; None never truncates.
         pub max_steps: Option<NonZeroU32> = NonZeroU32::new(1000);
-        /// Height and width of the pixels, scaled from the reference's own surface.
-        pub size: FrameSize<{ SURFACE.width }, { SURFACE.height }> =
-            FrameSize::new(OBSERVATION).expect("it has pixels");
-        /// One channel of luminance rather than three of colour, by the weights of Gymnasium's
-        /// GrayscaleObservation.
-        pub gray: bool = false;
-        /// Last frames seen at once, oldest first, along the axis of channels.
-        pub frame_stack: NonZeroU32 = NonZeroU32::MIN, in NonZeroU32::MIN..=MOST_STACKED;
-        /// Steps of the simulator that each action is repeated for; frames between are not drawn, rewards are
-        /// summed.
-        pub frame_skip: NonZeroU32 = NonZeroU32::MIN, in NonZeroU32::MIN..=MOST_SKIPPED;
-        /// Order of the axes of pixels: "chw" is (3, 96, 96), "hwc" is (96, 96, 3).
-        pub layout: Layout = Layout::Chw;
-        /// How observations are drawn: "exact" is the reference's bytes, "fast" is off by a few levels at
-        /// edges.
-        pub frames: Frames = Frames::Exact;
-        /// What is observed: "pixels", the "state" as a vector of named numbers, or "both" as a dictionary.
-        pub obs: Observed = Observed::Pixels;
     }
+    frames OBSERVATION of SURFACE, observing Pixels
 }
 
 /// Bounds of (steering, gas, brake).
@@ -85,22 +57,12 @@ impl CarRacingOptions {
         }
     }
 
-    /// What observed pixels are like.
-    pub fn frame(&self) -> Frame {
-        Frame { size: self.size.into(), gray: self.gray, layout: self.layout }
-    }
-
     /// Refuses options that contradict each other and controls that the car does not have.
     ///
     /// # Errors
     /// `actions` together with `continuous=True`; a control outside the bounds; stacked frames without any.
     pub fn check(&self) -> Result<()> {
-        if self.frame_stack > NonZeroU32::MIN && self.obs == Observed::State {
-            return Err(Error::Contradiction(format!(
-                "option frame_stack={} stacks pixels, which obs=\"state\" does not have",
-                self.frame_stack
-            )));
-        }
+        self.check_frames()?;
         let Some(actions) = &self.actions else { return Ok(()) };
         if self.continuous {
             return Err(Error::Contradiction(

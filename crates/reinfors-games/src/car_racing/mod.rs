@@ -15,21 +15,22 @@ mod tile;
 mod track;
 mod view;
 
-use crate::frame::{Part, write_state};
+use crate::frame::{Observer, Part, write_state};
+use crate::picture::{self, Studio};
 use car::Control;
-use config::{CarRacingOptions, Frames};
+use config::CarRacingOptions;
 use field::Field;
 use race::{End, Outcome, Race, Rules, Weights};
 use reinfors_core::rng::Seed;
 use reinfors_core::{
-    Action, ActionSpace, Errand, Error, Game, Inspected, ObservationSpace, Pacing, Picture, Ready, ResetFlag,
-    Result, RewardKey, StateEntry, Step, Turn, decode, encode,
+    Action, ActionSpace, Errand, Error, Game, Inspected, ObservationSpace, Pacing, Picture, PictureSize,
+    Ready, ResetFlag, Result, RewardKey, StateEntry, Step, Turn, decode, encode,
 };
-use reinfors_render::{Layout, Scene, Sketch, Surface, Thumbnail, smoothscale};
+use reinfors_render::Scene;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use track::Laid;
-use view::{PICTURE, Road, SURFACE, Skid, View};
+use view::{Road, SURFACE, Skid, View};
 
 /// A race under the caller's controls and weights.
 #[derive(Clone)]
@@ -55,14 +56,8 @@ pub struct Canvas {
     view: View,
     scene: Scene,
     observer: Observer,
-    /// Only for pictures, which few batches are asked for: it is large.
-    surface: Option<Box<Surface>>,
-}
-
-/// What draws observations.
-enum Observer {
-    Exact(Box<Thumbnail>),
-    Fast(Box<Sketch>),
+    /// Only for pictures, which few batches are asked for.
+    studio: Option<Box<(View, Studio)>>,
 }
 
 impl Game for CarRacing {
@@ -96,6 +91,7 @@ impl Game for CarRacing {
         doc: "Whether this reset draws new colours; of no account without domain_randomize.",
     }];
     const STATE: &'static [StateEntry] = state::ENTRIES;
+    const PICTURE: PictureSize = view::PICTURE;
     type Options = CarRacingOptions;
     type Canvas = Canvas;
     type Together = Field;
@@ -124,8 +120,8 @@ impl Game for CarRacing {
             parts: options.obs.parts(),
             scene: view.scene(),
             view,
-            observer: Observer::new(options),
-            surface: None,
+            observer: Observer::new(SURFACE, options.frame()),
+            studio: None,
         }
     }
 
@@ -189,16 +185,16 @@ impl Game for CarRacing {
         }
     }
 
-    fn render(&self, canvas: &mut Canvas) -> Picture {
-        let race = &self.state.race;
+    fn render(&self, canvas: &mut Canvas, size: PictureSize) -> Picture {
+        let (race, times) = (&self.state.race, picture::times(SURFACE, size));
+        let Canvas { view, studio, .. } = canvas;
+        let (view, studio) = match studio {
+            Some(studio) if studio.1.times() == times => &mut **studio,
+            _ => &mut **studio.insert(Box::new((view.enlarged(times), Studio::new(SURFACE, times)))),
+        };
         let skids = race.car().skids().iter().map(|mark| Skid::new(mark.points(), mark.on_grass));
-        canvas.view.draw(&mut canvas.scene, self.road(), race.colours(), &race.pose_now(), skids);
-        let surface = canvas.surface.get_or_insert_with(|| Box::new(Surface::new(SURFACE)));
-        surface.draw(&canvas.scene);
-        let mut rgb = vec![0; PICTURE.width * PICTURE.height * 3];
-        smoothscale(surface, PICTURE, Layout::Hwc, &mut rgb)
-            .expect("the picture is smaller than the surface");
-        Picture { width: PICTURE.width, height: PICTURE.height, rgb }
+        view.draw(&mut studio.scene, self.road(), race.colours(), &race.pose_now(), skids);
+        studio.picture(size)
     }
 
     fn info(&self) -> Vec<(&'static str, bool)> {
@@ -249,24 +245,5 @@ impl CarRacing {
         let race = &self.state.race;
         let track = race.track();
         Road { quads: track.quads(), stretches: track.stretches(), colours: race.road_colours() }
-    }
-}
-
-impl Observer {
-    fn new(options: &CarRacingOptions) -> Self {
-        let frame = options.frame();
-        let (size, layout) = (frame.size, frame.drawn_layout());
-        let smaller = "the option's size is smaller than the surface";
-        match options.frames {
-            Frames::Exact => Self::Exact(Box::new(Thumbnail::new(SURFACE, size, layout).expect(smaller))),
-            Frames::Fast => Self::Fast(Box::new(Sketch::new(SURFACE, size, layout).expect(smaller))),
-        }
-    }
-
-    fn draw(&mut self, scene: &Scene, out: &mut [u8]) {
-        match self {
-            Self::Exact(thumbnail) => thumbnail.draw(scene, out),
-            Self::Fast(sketch) => sketch.draw(scene, out),
-        }
     }
 }

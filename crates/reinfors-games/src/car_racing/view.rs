@@ -6,6 +6,7 @@
 //! Source: Gymnasium `car_racing.py` (`_render`, `_render_road`, `_render_indicators`) and `car_dynamics.py`
 //! (`draw`).
 
+use reinfors_core::PictureSize;
 use reinfors_math::{Transform, Vec2, trig};
 use reinfors_render::{Camera, Colour, Point, Scene, Size, Strike};
 use std::io::Write;
@@ -20,7 +21,7 @@ pub const SURFACE: Size = Size::new(1000, 800);
 pub const OBSERVATION: Size = Size::new(96, 96);
 
 /// The size of `rgb_array` pictures (`VIDEO_W`, `VIDEO_H`).
-pub const PICTURE: Size = Size::new(600, 400);
+pub const PICTURE: PictureSize = PictureSize { width: 600, height: 400 };
 
 /// Where the car stands on the surface before the flip, in pixels.
 const ANCHOR: [f64; 2] = [SURFACE.width as f64 / 2.0, SURFACE.height as f64 / 4.0];
@@ -67,10 +68,10 @@ const LEAST_SHOWN: f64 = 1e-4;
 /// One place of the panel in pixels (`s` and `h` of `_render_indicators`), and the panel's upper edge.
 const PLACE_W: f64 = 25.0;
 const PLACE_H: f64 = 20.0;
-const PANEL_TOP: i32 = 700;
+const PANEL_TOP: f64 = 700.0;
 
 /// Where the score is centred.
-const SCORE_CENTRE: Point = Point::new(60, 750);
+const SCORE_CENTRE: [i32; 2] = [60, 750];
 
 /// The road's polygons in drawing order (`road_poly`): each tile, followed by its kerb if it has one.
 #[derive(Clone, Copy, Debug)]
@@ -129,6 +130,8 @@ impl<'a> Skid<'a> {
 #[derive(Clone, Debug)]
 pub struct View {
     digits: Strike,
+    /// How many times as large as the reference's everything is.
+    times: usize,
 }
 
 impl Default for View {
@@ -142,13 +145,19 @@ impl View {
     #[must_use]
     pub fn new() -> Self {
         let table = include_bytes!("text/digits-42.bin");
-        Self { digits: Strike::parse(table).expect("the table made by make_score_text.py") }
+        Self { digits: Strike::parse(table).expect("the table made by make_score_text.py"), times: 1 }
+    }
+
+    /// The same view, so many times as large.
+    #[must_use]
+    pub fn enlarged(&self, times: usize) -> Self {
+        Self { digits: self.digits.enlarged(times), times }
     }
 
     /// An empty scene of the right size.
     #[must_use]
     pub fn scene(&self) -> Scene {
-        Scene::new(SURFACE)
+        Scene::new(Size::new(SURFACE.width * self.times, SURFACE.height * self.times))
     }
 
     /// Fills `scene` with what an observation shows. Allocates nothing once the scene has held a similar
@@ -167,15 +176,16 @@ impl View {
         skids: impl IntoIterator<Item = Skid<'a>>,
     ) {
         scene.clear();
-        let camera = camera(pose);
+        let times = self.times as f64;
+        let camera = camera(pose, times);
         draw_ground(scene, &camera, colours);
         draw_road(scene, &camera, road);
         for skid in skids {
-            draw_skid(scene, &camera, skid);
+            draw_skid(scene, &camera, skid, self.times as i32);
         }
         draw_car(scene, &camera, pose);
         scene.flip();
-        draw_indicators(scene, pose);
+        draw_indicators(scene, pose, times);
         self.draw_score(scene, pose.score);
     }
 
@@ -187,15 +197,17 @@ impl View {
         if write!(rest, "{score:04.0}").is_ok() {
             let unused = rest.len();
             let text = &buffer[..buffer.len() - unused];
-            scene.text(&self.digits, std::str::from_utf8(text).unwrap_or_default(), SCORE_CENTRE);
+            let [x, y] = SCORE_CENTRE.map(|along| along * self.times as i32);
+            scene.text(&self.digits, std::str::from_utf8(text).unwrap_or_default(), Point::new(x, y));
         }
     }
 }
 
 /// The view follows the hull, turned so that the hull points up.
-fn camera(pose: &Pose) -> Camera {
+fn camera(pose: &Pose, times: f64) -> Camera {
     let zoom = 0.1 * SCALE * (1.0 - pose.time).max(0.0) + ZOOM * SCALE * pose.time.min(1.0);
-    Camera::new(widened(pose.hull.position), -f64::from(pose.angle), zoom, ANCHOR)
+    let anchor = ANCHOR.map(|along| along * times);
+    Camera::new(widened(pose.hull.position), -f64::from(pose.angle), zoom * times, anchor)
 }
 
 fn widened(point: Vec2) -> [f64; 2] {
@@ -213,13 +225,18 @@ fn project<const N: usize>(camera: &Camera, points: &[[f64; 2]; N]) -> [Point; N
 
 /// The field and its grass. Where the window lies inside the field, the field is simply everything.
 fn draw_ground(scene: &mut Scene, camera: &Camera, colours: &Colours) {
-    let [min, max] = camera.visible_box(SURFACE);
+    let [min, max] = camera.visible_box(scene.size());
     let field = Colour::rgb(drawn(colours.background));
     if (0..2).all(|axis| min[axis] > -PLAYFIELD && max[axis] < PLAYFIELD) {
         scene.background(field);
     } else {
-        let b = PLAYFIELD;
-        scene.aa_polygon(&project(camera, &[[b, b], [b, -b], [-b, -b], [-b, b]]), field);
+        // Of a larger scene only what is near: the rest would not fit the 16 bits of SDL_gfx's coordinates.
+        let near = |axis: usize| match scene.size() == SURFACE {
+            true => [-PLAYFIELD, PLAYFIELD],
+            false => [min[axis], max[axis]].map(|along| along.clamp(-PLAYFIELD, PLAYFIELD)),
+        };
+        let ([left, right], [low, high]) = (near(0), near(1));
+        scene.aa_polygon(&project(camera, &[[right, high], [right, low], [left, low], [left, high]]), field);
     }
     let grass = Colour::rgb(drawn(colours.grass));
     scene.mesh();
@@ -238,7 +255,7 @@ fn draw_ground(scene: &mut Scene, camera: &Camera, colours: &Colours) {
 
 /// Tiles and kerbs that may be seen. The reference draws a few more, all of them outside the window.
 fn draw_road(scene: &mut Scene, camera: &Camera, road: Road) {
-    let [min, max] = camera.visible_box(SURFACE);
+    let [min, max] = camera.visible_box(scene.size());
     scene.mesh();
     let meets = |[low, high]: Bounds| (0..2).all(|axis| low[axis] <= max[axis] && high[axis] >= min[axis]);
     let stretches = road.quads.chunks(STRETCH).zip(road.colours.chunks(STRETCH)).zip(road.stretches);
@@ -254,10 +271,10 @@ fn draw_road(scene: &mut Scene, camera: &Camera, road: Road) {
     }
 }
 
-fn draw_skid(scene: &mut Scene, camera: &Camera, skid: Skid) {
+fn draw_skid(scene: &mut Scene, camera: &Camera, skid: Skid, times: i32) {
     for pair in skid.points.windows(2) {
         let ends = project(camera, &[pair[0], pair[1]]);
-        scene.lines(&ends, SKID_WIDTH_PX, Colour::rgb(skid.colour));
+        scene.lines(&ends, SKID_WIDTH_PX * times, Colour::rgb(skid.colour));
     }
 }
 
@@ -317,39 +334,44 @@ fn wheel_patch(phase: f64) -> Option<[Vec2; 4]> {
 }
 
 /// Speed, the four wheels' speeds, steering and turning on a black panel.
-fn draw_indicators(scene: &mut Scene, pose: &Pose) {
-    let far = Point::new(SURFACE.width as i32, SURFACE.height as i32);
-    scene.rectangle(Point::new(0, PANEL_TOP), far, Colour::BLACK);
+fn draw_indicators(scene: &mut Scene, pose: &Pose, times: f64) {
+    let far = Point::new(scene.size().width as i32, scene.size().height as i32);
+    scene.rectangle(Point::truncated([0.0, PANEL_TOP * times]), far, Colour::BLACK);
 
     let (vx, vy) = (f64::from(pose.velocity.x), f64::from(pose.velocity.y));
     let speed = (vx * vx + vy * vy).sqrt();
-    draw_upright(scene, 5.0, speed, 0.02, [255, 255, 255]);
+    draw_upright(scene, times, 5.0, speed, 0.02, [255, 255, 255]);
     for (index, &wheel_speed) in pose.wheel_speeds.iter().enumerate() {
         let colour = if index < 2 { [0, 0, 255] } else { [51, 0, 255] };
-        draw_upright(scene, 7.0 + index as f64, wheel_speed, 0.01, colour);
+        draw_upright(scene, times, 7.0 + index as f64, wheel_speed, 0.01, colour);
     }
-    draw_level(scene, 20.0, pose.steering, -10.0, [0, 255, 0]);
-    draw_level(scene, 30.0, f64::from(pose.angular_velocity), -0.8, [255, 0, 0]);
+    draw_level(scene, times, 20.0, pose.steering, -10.0, [0, 255, 0]);
+    draw_level(scene, times, 30.0, f64::from(pose.angular_velocity), -0.8, [255, 0, 0]);
 }
 
 /// A bar that grows upward from the panel's foot (`vertical_ind`).
-fn draw_upright(scene: &mut Scene, place: f64, value: f64, scale: f64, colour: [u8; 3]) {
+fn draw_upright(scene: &mut Scene, times: f64, place: f64, value: f64, scale: f64, colour: [u8; 3]) {
     if value.abs() > LEAST_SHOWN {
         let height = SURFACE.height as f64;
-        let top = Point::truncated([place * PLACE_W, height - (PLACE_H + PLACE_H * (scale * value))]);
-        let foot = Point::truncated([(place + 1.0) * PLACE_W, height - PLACE_H]);
-        scene.rectangle(top, foot, Colour::rgb(colour));
+        let top = [place * PLACE_W, height - (PLACE_H + PLACE_H * (scale * value))];
+        let foot = [(place + 1.0) * PLACE_W, height - PLACE_H];
+        draw_bar(scene, times, [top, foot], colour);
     }
 }
 
 /// A bar that grows sideways from its place (`horiz_ind`).
-fn draw_level(scene: &mut Scene, place: f64, value: f64, scale: f64, colour: [u8; 3]) {
+fn draw_level(scene: &mut Scene, times: f64, place: f64, value: f64, scale: f64, colour: [u8; 3]) {
     if value.abs() > LEAST_SHOWN {
         let height = SURFACE.height as f64;
-        let start = Point::truncated([place * PLACE_W, height - 4.0 * PLACE_H]);
-        let end = Point::truncated([(place + scale * value) * PLACE_W, height - 2.0 * PLACE_H]);
-        scene.rectangle(start, end, Colour::rgb(colour));
+        let start = [place * PLACE_W, height - 4.0 * PLACE_H];
+        let end = [(place + scale * value) * PLACE_W, height - 2.0 * PLACE_H];
+        draw_bar(scene, times, [start, end], colour);
     }
+}
+
+fn draw_bar(scene: &mut Scene, times: f64, corners: [[f64; 2]; 2], colour: [u8; 3]) {
+    let [a, b] = corners.map(|corner| Point::truncated(corner.map(|along| along * times)));
+    scene.rectangle(a, b, Colour::rgb(colour));
 }
 
 #[cfg(test)]

@@ -8,15 +8,16 @@ mod motion;
 mod tests;
 mod view;
 
-use crate::frame::{Part, write_state};
+use crate::frame::{Observer, Part, write_state};
+use crate::picture::{self, Studio};
 use config::CartPoleOptions;
 use motion::{Fall, Integrator, Motion, THETA_THRESHOLD, X_THRESHOLD};
 use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_core::{
-    Action, ActionSpace, Error, Game, Inspected, ObservationSpace, Pacing, Picture, ResetFlag, Result,
-    RewardKey, StateEntry, Step, decode, encode,
+    Action, ActionSpace, Error, Game, Inspected, ObservationSpace, Pacing, Picture, PictureSize, ResetFlag,
+    Result, RewardKey, StateEntry, Step, decode, encode,
 };
-use reinfors_render::{Scene, Surface, Thumbnail};
+use reinfors_render::Scene;
 use serde::{Deserialize, Serialize};
 use view::SURFACE;
 
@@ -46,7 +47,9 @@ struct State {
 pub struct Canvas {
     parts: &'static [Part],
     scene: Scene,
-    thumbnail: Thumbnail,
+    observer: Observer,
+    /// Only for pictures, which few batches are asked for.
+    studio: Option<Studio>,
 }
 
 impl Game for CartPole {
@@ -82,12 +85,13 @@ impl Game for CartPole {
             .within((2.0 * THETA_THRESHOLD) as f32),
         StateEntry::new("pole_angular_velocity", "Radians per second, positive to the right."),
     ];
+    const PICTURE: PictureSize = PictureSize { width: SURFACE.width, height: SURFACE.height };
     type Options = CartPoleOptions;
     type Canvas = Canvas;
     type Together = ();
 
     fn new(options: &CartPoleOptions, weights: &[f64]) -> Result<Self> {
-        options.check()?;
+        options.check_frames()?;
         let &[alive, fall] = weights else {
             return Err(Error::Contradiction(format!("{} weights were given for 2 keys", weights.len())));
         };
@@ -106,12 +110,11 @@ impl Game for CartPole {
     }
 
     fn canvas(options: &CartPoleOptions) -> Canvas {
-        let frame = options.frame();
-        let thumbnail = Thumbnail::new(SURFACE, frame.size, frame.drawn_layout());
         Canvas {
             parts: options.obs.parts(),
             scene: Scene::new(SURFACE),
-            thumbnail: thumbnail.expect("the option's size is smaller than the surface"),
+            observer: Observer::new(SURFACE, options.frame()),
+            studio: None,
         }
     }
 
@@ -155,17 +158,19 @@ impl Game for CartPole {
             Part::State => write_state(self.state.motion.numbers().map(|number| number as f32), out),
             Part::Pixels => {
                 view::draw(&mut canvas.scene, &self.state.motion);
-                canvas.thumbnail.draw(&canvas.scene, out);
+                canvas.observer.draw(&canvas.scene, out);
             }
         }
     }
 
-    fn render(&self, canvas: &mut Canvas) -> Picture {
-        view::draw(&mut canvas.scene, &self.state.motion);
-        let mut surface = Surface::new(SURFACE);
-        surface.draw(&canvas.scene);
-        let rgb = surface.pixels().iter().flat_map(|pixel| pixel.channels()).collect();
-        Picture { width: SURFACE.width, height: SURFACE.height, rgb }
+    fn render(&self, canvas: &mut Canvas, size: PictureSize) -> Picture {
+        let times = picture::times(SURFACE, size);
+        let studio = match &mut canvas.studio {
+            Some(studio) if studio.times() == times => studio,
+            studio => studio.insert(Studio::new(SURFACE, times)),
+        };
+        view::draw(&mut studio.scene, &self.state.motion);
+        studio.picture(size)
     }
 
     fn info(&self) -> Vec<(&'static str, bool)> {

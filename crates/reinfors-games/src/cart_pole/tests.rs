@@ -1,8 +1,9 @@
 //! States and rewards recorded from Gymnasium 1.4.0 with NumPy 2.4 and glibc 2.36, bit for bit.
 
-use super::CartPole;
 use super::config::CartPoleOptions;
 use super::motion::{Integrator, Motion};
+use super::{CartPole, view};
+use crate::frame::{Frames, Layout, Observed};
 use reinfors_core::rng::Seed;
 use reinfors_core::{Action, Game, Step};
 
@@ -108,4 +109,32 @@ fn a_state_that_is_not_finite_is_not_loaded() {
     broken.state.motion.velocity = f64::NAN;
     assert!(game.load(&broken.save()).is_err());
     assert_eq!(bits(&game), before);
+}
+
+/// The tolerance of `frames="fast"`, over an episode of the pole swinging all the way round.
+#[test]
+fn fast_frames_stay_within_the_tolerance() {
+    const MOST_MEAN: f64 = 0.06;
+    const MOST_OFF: f64 = 0.01;
+    let game =
+        |frames| CartPoleOptions { obs: Observed::Pixels, frames, layout: Layout::Hwc, ..Default::default() };
+    let [exact, fast] = [Frames::Exact, Frames::Fast].map(game);
+    let (mut want, mut got) = (CartPole::canvas(&exact), CartPole::canvas(&fast));
+    let mut world = started(&exact, &[1.0, 0.0]);
+    let mut pictures = [(); 2].map(|()| vec![0; 3 * view::OBSERVATION.area()]);
+    let (mut levels, mut off, mut pixels) = (0.0, 0.0, 0.0);
+    for step in 0..120 {
+        world.observe(0, &mut want, &mut pictures[0]);
+        world.observe(0, &mut got, &mut pictures[1]);
+        for (want, got) in pictures[0].chunks_exact(3).zip(pictures[1].chunks_exact(3)) {
+            let differences = want.iter().zip(got).map(|(want, got)| want.abs_diff(*got));
+            levels += differences.clone().map(f64::from).sum::<f64>() / 3.0;
+            off += f64::from(u8::from(differences.max() > Some(2)));
+            pixels += 1.0;
+        }
+        world.step(Action::Discrete(usize::from(step % 7 < 4)));
+    }
+    let (mean, off) = (levels / pixels, off / pixels);
+    println!("mean {mean:.4}, off {:.3} %", 100.0 * off);
+    assert!(mean > 0.0 && mean <= MOST_MEAN && off <= MOST_OFF, "mean {mean}, off {off}");
 }

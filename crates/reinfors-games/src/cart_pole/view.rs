@@ -29,21 +29,24 @@ const POLE_END: f64 = SCALE * (2.0 * HALF_LENGTH) - 5.0;
 const POLE_COLOUR: Colour = Colour::rgb([202, 152, 101]);
 const AXLE_COLOUR: Colour = Colour::rgb([129, 132, 203]);
 
-/// Fills `scene` with what both observations and pictures show.
+/// Fills `scene` with what both observations and pictures show, as large as its surface is.
 pub fn draw(scene: &mut Scene, motion: &Motion) {
+    let times = (scene.size().width / SURFACE.width) as i32;
+    let place = |x: f64, y: f64| Point::truncated([x, y].map(|along| along * f64::from(times)));
     scene.clear();
     scene.background(Colour::grey(255));
     let cart = motion.position * SCALE + SURFACE.width as f64 / 2.0;
     let track = f64::from(TRACK);
-    scene.aa_polygon(&CART.map(|[x, y]| Point::truncated([x + cart, y + track])), Colour::BLACK);
+    scene.aa_polygon(&CART.map(|[x, y]| place(x + cart, y + track)), Colour::BLACK);
     let turn = Turn::new(-motion.angle);
     let pole = POLE.map(|corner| {
         let [x, y] = turn.apply(corner);
-        Point::truncated([x + cart, y + track + AXLE])
+        place(x + cart, y + track + AXLE)
     });
     scene.aa_polygon(&pole, POLE_COLOUR);
-    scene.aa_circle(Point::truncated([cart, track + AXLE]), AXLE_RADIUS, AXLE_COLOUR);
-    scene.rectangle(Point::new(0, TRACK), Point::new(SURFACE.width as i32, TRACK), Colour::BLACK);
+    scene.aa_circle(place(cart, track + AXLE), AXLE_RADIUS * times, AXLE_COLOUR);
+    let (left, right) = (Point::new(0, TRACK * times), Point::new(scene.size().width as i32, TRACK * times));
+    scene.rectangle(left, Point::new(right.x, right.y + times - 1), Colour::BLACK);
     scene.flip();
 }
 

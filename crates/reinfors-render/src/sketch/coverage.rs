@@ -86,23 +86,17 @@ impl Lines {
         self.ends.iter_mut().for_each(Vec::clear);
     }
 
-    pub fn len(&self) -> usize {
-        self.ends[0].len()
-    }
-
-    /// Room for so many edges, to be filled in.
     #[inline(always)]
-    pub fn resize(&mut self, len: usize) -> [&mut [f32]; 4] {
-        self.ends.each_mut().map(|numbers| {
-            numbers.resize(len, 0.0);
-            &mut numbers[..]
-        })
+    pub fn push(&mut self, from: [f32; 2], to: [f32; 2]) {
+        for (numbers, number) in self.ends.iter_mut().zip([from[0], from[1], to[0], to[1]]) {
+            numbers.push(number);
+        }
     }
 
     /// Turns all edges to the right and cuts them off at the sides of a canvas.
     #[inline(always)]
     fn direct(&mut self, width: f32) {
-        let len = self.len();
+        let len = self.ends[0].len();
         self.slopes.resize(len, 0.0);
         self.signs.resize(len, 0.0);
         let [xs, ys, far_xs, far_ys] = self.ends.each_mut().map(|numbers| &mut numbers[..len]);
@@ -163,16 +157,12 @@ impl Coverage {
 
     /// Adds edges in cells: what lies below one gains its ink, or loses it if the edge runs to the left.
     #[inline(always)]
-    pub fn add(&mut self, lines: &mut Lines, inks: impl Fn(usize) -> Ink<COLOURED>) {
+    pub fn add(&mut self, lines: &mut Lines, inks: &[Ink<COLOURED>]) {
         lines.direct(self.width);
         let bottom = self.height as f32;
-        for index in 0..lines.len() {
+        for (index, ink) in inks.iter().enumerate() {
             let [left, start, right, end] = lines.ends.each_ref().map(|numbers| numbers[index]);
             if left >= right || (start >= bottom && end >= bottom) {
-                continue;
-            }
-            let ink = inks(index);
-            if ink == [0.0; COLOURED] {
                 continue;
             }
             let sign = lines.signs[index];

@@ -4,7 +4,8 @@
 //! 1. A pixel is painted where its own corner lies in the polygon, so that outlines lie half a pixel further
 //!    along both axes. Rounding spans outward and the soft fringe widen them: by [`dilation`], on average
 //!    over an edge.
-//! 2. The offset edges of a polygon are joined at its corners by short straight pieces.
+//! 2. A corner lies where its moved edges meet. Polygons that share an edge share its corners, so that outlines
+//!    close; only where three disagree does a short piece join two.
 
 use super::coverage::{COLOURED, Coverage, Ink, Lines};
 use crate::Point;
@@ -21,8 +22,8 @@ type Key = u64;
 enum Side {
     /// Nothing of this layer.
     Open,
-    /// An earlier polygon, by number: the edge is drawn for both.
-    Earlier(usize),
+    /// An earlier polygon and its edge, by number: the edge is drawn for both.
+    Earlier { face: usize, edge: usize },
     /// A later polygon, which draws the edge.
     Later,
 }
@@ -44,6 +45,14 @@ pub(super) struct Grid {
     pub flipped: Option<f32>,
 }
 
+impl Grid {
+    #[inline(always)]
+    fn cell(&self, [x, y]: [f32; 2]) -> [f32; 2] {
+        let y = if let Some(height) = self.flipped { height - y } else { y };
+        [x * self.scale[0], y * self.scale[1]]
+    }
+}
+
 /// A layer of polygons that meet edge to edge.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mesh {
@@ -54,7 +63,10 @@ pub(super) struct Mesh {
     keys: Vec<Key>,
     /// Which way each edge is moved: +1 for outward of a polygon whose corners turn right.
     outward: Vec<f32>,
-    /// Outlines, then the joints between an edge and the one before.
+    /// How far each edge is moved, along both axes.
+    moves: [Vec<f32>; 2],
+    /// Where moved edges start and end.
+    ends: Vec<[[f32; 2]; 2]>,
     lines: Lines,
     inks: Vec<Ink<COLOURED>>,
 }
@@ -111,7 +123,7 @@ impl Mesh {
             return Side::Open;
         }
         self.sides[edge] = Side::Later;
-        Side::Earlier(self.faces.partition_point(|face| face.end <= edge))
+        Side::Earlier { face: self.faces.partition_point(|face| face.end <= edge), edge }
     }
 
     /// The colour of all polygons, if they have but one.
@@ -128,58 +140,62 @@ impl Mesh {
     /// Adds every outline to the coverage.
     #[inline(always)]
     pub fn trace(&mut self, grid: Grid, coverage: &mut Coverage) {
-        let Self { faces, corners, sides, outward, lines, .. } = self;
+        let Self { faces, corners, sides, outward, moves, ends, lines, inks, .. } = self;
         outward.clear();
         for face in &*faces {
             let sides = &sides[outward.len()..face.end];
             outward
                 .extend(sides.iter().map(|side| if *side == Side::Later { -face.turn } else { face.turn }));
         }
-        let count = corners.len();
+        moves.iter_mut().for_each(|moves| moves.resize(corners.len(), 0.0));
+        offset(corners, outward, moves);
+        ends.clear();
+        ends.resize(corners.len(), [[0.0; 2]; 2]);
         lines.clear();
-        let ends = lines.resize(2 * count);
-        place(grid, corners, outward, ends.map(|numbers| &mut numbers[..count]));
-        // The joints: from the end of the edge before.
-        let ends = lines.resize(2 * count);
-        let mut start = 0;
+        inks.clear();
+        let mut first = 0;
         for face in &*faces {
+            let sign = if grid.flipped.is_some() { -face.turn } else { face.turn };
             let mut before = face.end - 1;
-            for edge in start..face.end {
-                for axis in 0..2 {
-                    ends[axis][count + edge] = ends[axis + 2][before];
-                    ends[axis + 2][count + edge] = ends[axis][edge];
+            for edge in first..face.end {
+                let vertex = corners[edge][0];
+                let shared = |edge: usize| match sides[edge] {
+                    Side::Earlier { edge, .. } => Some(ends[edge][usize::from(corners[edge][1] == vertex)]),
+                    _ => None,
+                };
+                let (there, here) = match (shared(before), shared(edge)) {
+                    (Some(there), Some(here)) => (there, here),
+                    (Some(point), None) | (None, Some(point)) => (point, point),
+                    (None, None) => {
+                        let by = |edge: usize| [moves[0][edge], moves[1][edge]];
+                        let point = meeting(corners[before], by(before), corners[edge], by(edge));
+                        (point, point)
+                    }
+                };
+                (ends[before][1], ends[edge][0]) = (there, here);
+                if there != here {
+                    lines.push(grid.cell(there), grid.cell(here));
+                    inks.push(signed(face.ink, 1.0, sign));
                 }
                 before = edge;
             }
-            start = face.end;
-        }
-        let mut inks = std::mem::take(&mut self.inks);
-        inks.clear();
-        inks.resize(2 * count, [0.0; COLOURED]);
-        let mut start = 0;
-        for face in &self.faces {
-            let sign = if grid.flipped.is_some() { -face.turn } else { face.turn };
-            for edge in start..face.end {
-                inks[edge] = self.change(face, self.sides[edge], sign);
-                inks[count + edge] = signed(face.ink, 1.0, sign);
+            for edge in first..face.end {
+                let ink = match sides[edge] {
+                    Side::Open => signed(face.ink, 1.0, sign),
+                    Side::Later => continue,
+                    Side::Earlier { face: other, .. } => {
+                        let beyond = faces[other].ink;
+                        signed(std::array::from_fn(|part| face.ink[part] - beyond[part]), 0.0, sign)
+                    }
+                };
+                if ink != [0.0; COLOURED] {
+                    lines.push(grid.cell(ends[edge][0]), grid.cell(ends[edge][1]));
+                    inks.push(ink);
+                }
             }
-            start = face.end;
+            first = face.end;
         }
-        coverage.add(&mut self.lines, |index| inks[index]);
-        self.inks = inks;
-    }
-
-    /// What changes across an edge, for every polygon that has it.
-    #[inline(always)]
-    fn change(&self, face: &Face, side: Side, sign: f32) -> Ink<COLOURED> {
-        match side {
-            Side::Open => signed(face.ink, 1.0, sign),
-            Side::Later => [0.0; COLOURED],
-            Side::Earlier(other) => {
-                let beyond = self.faces[other].ink;
-                signed(std::array::from_fn(|part| face.ink[part] - beyond[part]), 0.0, sign)
-            }
-        }
+        coverage.add(lines, inks);
     }
 }
 
@@ -195,36 +211,48 @@ fn packed(point: Point) -> u32 {
     u32::from(point.x as u16) << 16 | u32::from(point.y as u16)
 }
 
-/// Where the painted outlines of edges lie, in cells: the polygon's own corner at a pixel is in the pixel's
-/// middle, and from there an edge is moved along the axis that it crosses.
+/// How far the painted outlines of edges lie from the edges, in pixels: along the axis that an edge crosses.
 ///
 /// A steep edge's spans are rounded and include both ends: half a pixel. The soft pixel beyond adds an
 /// eighth. A flat edge's soft pixels make it exact, half a pixel off; where spans hide them, `slope^2 / 8` is
 /// added.
 #[inline(always)]
-fn place(grid: Grid, corners: &[[Point; 2]], outward: &[f32], ends: [&mut [f32]; 4]) {
+fn offset(corners: &[[Point; 2]], outward: &[f32], moves: &mut [Vec<f32>; 2]) {
     let count = corners.len();
-    let [xs, ys, far_xs, far_ys] = ends.map(|numbers| &mut numbers[..count]);
-    for (index, [from, to]) in corners.iter().enumerate() {
-        (xs[index], ys[index]) = (from.x as f32 + 0.5, from.y as f32 + 0.5);
-        (far_xs[index], far_ys[index]) = (to.x as f32 + 0.5, to.y as f32 + 0.5);
-    }
-    let [scale_x, scale_y] = grid.scale;
-    let (height, down) = if let Some(height) = grid.flipped { (height, -1.0) } else { (0.0, 1.0) };
+    let [across, along] = moves.each_mut().map(|moves| &mut moves[..count]);
     let outward = &outward[..count];
+    for (index, [from, to]) in corners.iter().enumerate() {
+        (across[index], along[index]) = ((to.x - from.x) as f32, (to.y - from.y) as f32);
+    }
     for index in 0..count {
-        let (dx, dy) = (far_xs[index] - xs[index], far_ys[index] - ys[index]);
+        let (dx, dy) = (across[index], along[index]);
         let slope = dy / dx;
         let steep = if dx == 0.0 { 0.5 } else { 0.625 };
         let flat = 0.5 + 0.125 * slope * slope;
         let is_steep = dy.abs() > dx.abs();
-        let across = if dy > 0.0 { steep } else { -steep };
-        let along = if dx > 0.0 { -flat } else { flat };
-        let by_x = if is_steep { across } else { 0.0 } * outward[index];
-        let by_y = if is_steep || dx == 0.0 { 0.0 } else { along } * outward[index];
-        xs[index] = (xs[index] + by_x) * scale_x;
-        far_xs[index] = (far_xs[index] + by_x) * scale_x;
-        ys[index] = (height + down * (ys[index] + by_y)) * scale_y;
-        far_ys[index] = (height + down * (far_ys[index] + by_y)) * scale_y;
+        let by_x = if dy > 0.0 { steep } else { -steep };
+        let by_y = if dx > 0.0 { -flat } else { flat };
+        across[index] = if is_steep { by_x } else { 0.0 } * outward[index];
+        along[index] = if is_steep || dx == 0.0 { 0.0 } else { by_y } * outward[index];
+    }
+}
+
+/// Where two moved edges of a polygon meet, in pixels: the polygon's own corner at a pixel is in the pixel's
+/// middle. Edges that hardly meet are joined halfway.
+#[inline(always)]
+fn meeting([from, at]: [Point; 2], by: [f32; 2], [_, to]: [Point; 2], then: [f32; 2]) -> [f32; 2] {
+    /// The most pixels that a corner moves along an edge.
+    const REACH: f32 = 2.0;
+    let middle = [at.x as f32 + 0.5, at.y as f32 + 0.5];
+    let (dx, dy) = ((at.x - from.x) as f32, (at.y - from.y) as f32);
+    let (next_x, next_y) = ((to.x - at.x) as f32, (to.y - at.y) as f32);
+    let apart = [then[0] - by[0], then[1] - by[1]];
+    let turn = dx * next_y - dy * next_x;
+    let share = (apart[0] * next_y - apart[1] * next_x) / turn;
+    let moved = [share * dx, share * dy];
+    if moved[0].abs() <= REACH && moved[1].abs() <= REACH {
+        [middle[0] + by[0] + moved[0], middle[1] + by[1] + moved[1]]
+    } else {
+        [middle[0] + 0.5 * (by[0] + then[0]), middle[1] + 0.5 * (by[1] + then[1])]
     }
 }

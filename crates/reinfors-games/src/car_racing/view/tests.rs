@@ -115,7 +115,7 @@ fn golden_frames_are_drawn_to_the_byte() {
                 pictures += 1;
                 let skids = marks.iter().map(|(points, colour)| Skid { points, colour: *colour });
                 view.draw(&mut scene, road, &colours, &pose, skids);
-                for drawn in both(&scene, PICTURE) {
+                for drawn in both(&scene, Size::new(PICTURE.width, PICTURE.height)) {
                     assert!(drawn == picture, "picture, episode {episode} frame {frame}");
                 }
             }
@@ -205,7 +205,7 @@ fn scores_are_written_as_the_reference_formats_them() {
     let picture = |score: f64| {
         let mut scene = view.scene();
         view.draw_score(&mut scene, score);
-        both(&scene, PICTURE)
+        both(&scene, Size::new(PICTURE.width, PICTURE.height))
     };
     for (score, same) in [(0.5, 0.0), (1.5, 2.0), (-0.4, -0.0), (12.49, 12.0), (-1234.5, -1234.0)] {
         assert_eq!(picture(score), picture(same), "{score}");
@@ -216,5 +216,40 @@ fn scores_are_written_as_the_reference_formats_them() {
     for extreme in [f64::MAX, f64::MIN, f64::INFINITY, f64::NAN] {
         let [thumbnail, plain] = picture(extreme);
         assert_eq!(thumbnail, plain);
+    }
+}
+
+#[test]
+fn a_larger_picture_shows_the_same_scene() {
+    // Shrunk to the usual size, it differs from the usual picture at the edges of shapes only.
+    let rng = &mut Pcg64::from(&Seed::from(3));
+    let track = Track::generate(rng);
+    let (usual, large) = (View::new(), View::new().enlarged(3));
+    let drawn = |view: &View, road: Road, pose: &Pose, skids: &[Skid]| {
+        let mut scene = view.scene();
+        view.draw(&mut scene, road, &Colours::default(), pose, skids.iter().copied());
+        let mut surface = Surface::new(scene.size());
+        surface.draw(&scene);
+        let size = Size::new(PICTURE.width, PICTURE.height);
+        let mut picture = vec![0; 3 * size.area()];
+        smoothscale(&surface, size, Layout::Hwc, &mut picture).unwrap();
+        picture
+    };
+    let mean = |a: &[u8], b: &[u8]| {
+        a.iter().zip(b).map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>() / a.len() as f64
+    };
+    for index in 0..60 {
+        let (pose, other) = (random_pose(rng, &track), random_pose(rng, &track));
+        let road_colours = random_road_colours(rng, &track, &Colours::default());
+        let road = Road { quads: track.quads(), stretches: track.stretches(), colours: &road_colours };
+        let [x, y] = [pose.hull.position.x, pose.hull.position.y].map(f64::from);
+        let skid = [[x - 20.0, y - 9.0], [x + 20.0, y + 9.0]];
+        let skids = [Skid::new(&skid, true)];
+        let small = drawn(&usual, road, &pose, &skids);
+        let difference = mean(&small, &drawn(&large, road, &pose, &skids));
+        assert!(difference < 1.5, "scene {index}: {difference}, {pose:?}");
+        if index == 0 {
+            assert!(mean(&small, &drawn(&large, road, &other, &skids)) > 1.5);
+        }
     }
 }
