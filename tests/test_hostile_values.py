@@ -269,7 +269,7 @@ def test_methods_meet_every_value(value: str) -> None:
         lambda given: env.reset(options={given: True}),
         env.step,
         env.render,
-        lambda given: env.render(0, given if given is not None else 1),
+        lambda given: env.render(0, given),
         env.inspect,
         env.save,
         lambda given: env.load(0, given),
