@@ -92,7 +92,7 @@ impl Layout {
     ///
     /// # Panics
     /// If `out` is not `self.channels() * size.area()` long or `pixels` not `size.width`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write_row(self, out: &mut [u8], size: Size, row: usize, pixels: &[[u8; 4]]) {
         let bytes = self.channels() * size.area();
         assert_eq!(out.len(), bytes, "a picture of {}x{}, {self:?}", size.width, size.height);

@@ -23,7 +23,6 @@
 //! ```
 
 mod axis;
-mod brush;
 mod camera;
 mod circle;
 mod clip;
@@ -36,7 +35,6 @@ mod line;
 mod scene;
 mod sketch;
 mod smoothscale;
-mod strip;
 mod surface;
 mod text;
 mod thumbnail;

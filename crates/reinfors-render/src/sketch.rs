@@ -19,7 +19,7 @@ mod canvas;
 mod compose;
 mod coverage;
 mod mesh;
-mod panel;
+pub(crate) mod panel;
 mod picture;
 mod spans;
 mod stencil;
@@ -28,7 +28,7 @@ use crate::axis::Axis;
 use crate::layout::luminance;
 use crate::scene::{Item, Shape};
 use crate::{Colour, Layout, Point, Scene, Size, SizeError};
-use canvas::Canvas;
+pub(crate) use canvas::Canvas;
 use coverage::{COLOURED, Coverage, GREY, LAYERS, PLAIN};
 use mesh::{Grid, Mesh};
 use panel::{Panel, Place};
@@ -54,15 +54,15 @@ pub struct Sketch {
 
 /// Which pixels of the surface fall into which cells, and what becomes of their colours.
 #[derive(Clone, Debug)]
-struct Axes {
+pub(crate) struct Axes {
     columns: Axis,
-    rows: Axis,
+    pub rows: Axis,
     /// Levels that a uniform colour loses to truncation, across and down.
     loss: u8,
 }
 
 impl Axes {
-    fn new(columns: Axis, rows: Axis) -> Self {
+    pub fn new(columns: Axis, rows: Axis) -> Self {
         const BRIGHT: u8 = 200;
         let (column, row) = (columns.taps.len() / 2, rows.taps.len() / 2);
         let loss = BRIGHT - rows.uniform(row, columns.uniform(column, BRIGHT));
@@ -105,10 +105,10 @@ impl Kernel for AddMesh<'_> {
 }
 
 /// Planes as pixels, or as their luminance.
-struct Interleave<'a> {
-    planes: &'a [u8],
-    is_gray: bool,
-    out: &'a mut [u8],
+pub(crate) struct Interleave<'a> {
+    pub planes: &'a [u8],
+    pub is_gray: bool,
+    pub out: &'a mut [u8],
 }
 
 impl Kernel for Interleave<'_> {

@@ -1,19 +1,42 @@
 //! The scene at the small size, byte for byte what [`smoothscale`](crate::smoothscale()) makes of the full
 //! surface, without ever having the full surface.
 //!
-//! The surface is drawn in strips of scanlines that stay in the cache ([`Strip`]). A strip starts at the last
-//! shape that covers all of it. Each finished scanline is shrunk across, then added to its output row.
+//! 1. An output pixel is a *cell*: it depends on a dozen columns and rows of the surface and on nothing else.
+//!    Nine cells of ten lie inside one shape and are its colour; only the others are drawn, each from the
+//!    shapes that touch it (`cells`).
+//! 2. Shapes are formulas, not pixels: spans row by row for what is filled (`ink`, `spans`), a slope for a soft
+//!    edge (`outline`). Sixteen rows of a cell are one vector, so that a column of the surface costs a few
+//!    operations and the sum across needs none of its own.
+//! 3. What is to be drawn is sorted first (`jobs`): most cells are one edge (`edge`), the rest take a few
+//!    columns of memory (`mix`). Each kind is a kernel of its own.
+//! 4. A channel that no colour of a cell changes is not drawn, nor one that equals another.
+//!
+//! The road not taken: whole scanlines, painted span after span, then shrunk. It is simpler, but every span
+//! ends in two unpredictable places, and every mixed pixel is written and read once more.
+
+mod cells;
+mod edge;
+mod ink;
+mod jobs;
+mod mix;
+mod outline;
+mod pairs;
+mod rows;
+mod spans;
+mod sums;
+mod windows;
 
 use crate::axis::Axis;
-use crate::brush::{Brush, Scratch};
-use crate::filter::RowShrink;
 use crate::scene::{Item, Shape};
-use crate::strip::Strip;
+use crate::sketch::{Axes, Canvas, Interleave, panel, panel::Panel};
 use crate::{Colour, Layout, Scene, Size, SizeError};
-use std::ops::Range;
-
-/// Scanlines drawn at a time: a few hundred kilobytes, within a core's second-level cache.
-const STRIP_ROWS: usize = 100;
+use cells::Cells;
+use edge::DrawEdges;
+use ink::Inks;
+use jobs::{Jobs, Kind};
+use mix::{Brush, DrawMixes};
+use reinfors_math::cpu::{Kernel, Level};
+use windows::Windows;
 
 /// Draws scenes at one small size. Keeps its buffers: a frame allocates nothing.
 #[derive(Clone, Debug)]
@@ -21,10 +44,49 @@ pub struct Thumbnail {
     surface: Size,
     size: Size,
     layout: Layout,
-    strip: Strip,
-    scratch: Scratch,
-    shrink: RowShrink,
-    line: Vec<[u8; 4]>,
+    level: Level,
+    columns: Windows,
+    rows: Windows,
+    inks: Inks,
+    cells: Cells,
+    jobs: Jobs,
+    brush: Brush,
+    panel: Panel,
+    axes: Axes,
+    /// The channels, where the layout does not have them apart.
+    planes: Vec<u8>,
+}
+
+/// A shape after the other is told to the cells.
+struct Place<'a, 'b> {
+    thumbnail: &'a mut Thumbnail,
+    scene: &'a Scene,
+    canvas: &'a mut Canvas<'b>,
+}
+
+impl Kernel for Place<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.thumbnail.place(self.scene, self.canvas);
+    }
+}
+
+/// The cells tell what is to be drawn.
+struct Sort<'a, 'b> {
+    thumbnail: &'a mut Thumbnail,
+    canvas: &'a mut Canvas<'b>,
+}
+
+impl Kernel for Sort<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Thumbnail { columns, rows, inks, cells, jobs, .. } = self.thumbnail;
+        cells.sort(jobs, inks, (columns, rows), self.canvas);
+    }
 }
 
 impl Thumbnail {
@@ -33,16 +95,31 @@ impl Thumbnail {
     /// # Errors
     /// [`SizeError`] unless `size` is smaller than `surface` on both axes, and not below 1/250 of it.
     pub fn new(surface: Size, size: Size, layout: Layout) -> Result<Self, SizeError> {
-        let [columns, rows] = Axis::both(surface, size)?;
+        let [column_axis, row_axis] = Axis::both(surface, size)?;
+        let (columns, rows) = (Windows::new(&column_axis), Windows::new(&row_axis));
+        let planes = if layout == Layout::Chw { 0 } else { 3 * size.area() };
         Ok(Self {
             surface,
             size,
             layout,
-            strip: Strip::new(columns, STRIP_ROWS.min(surface.height)),
-            scratch: Scratch::default(),
-            shrink: RowShrink::new(rows, size.width),
-            line: vec![[0; 4]; size.width],
+            level: Level::best(),
+            inks: Inks::new(surface),
+            cells: Cells::new(size),
+            jobs: Jobs::new(size.area()),
+            brush: Brush::new(columns.widest()),
+            panel: Panel::new(&column_axis),
+            axes: Axes::new(column_axis, row_axis),
+            planes: vec![0; planes],
+            columns,
+            rows,
         })
+    }
+
+    /// The same with the instructions of `level`; pictures do not depend on it.
+    #[must_use]
+    pub const fn with_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
     }
 
     /// The output's size.
@@ -58,48 +135,71 @@ impl Thumbnail {
     pub fn draw(&mut self, scene: &Scene, out: &mut [u8]) {
         assert_eq!(scene.size(), self.surface, "a scene of this thumbnail's surface");
         assert_eq!(out.len(), self.layout.channels() * self.size.area(), "a picture in this layout");
-        self.shrink.restart();
-        self.strip.clear_palette();
-        for start in (0..self.surface.height).step_by(STRIP_ROWS) {
-            let rows = start..(start + STRIP_ROWS).min(self.surface.height);
-            self.draw_strip(scene, rows.clone());
-            for row in 0..rows.len() {
-                self.strip.shrink(row, &mut self.line);
-                if let Some((index, pixels)) = self.shrink.push(&self.line) {
-                    self.layout.write_row(out, self.size, index, pixels);
-                }
+        if self.layout == Layout::Chw {
+            return self.draw_planes(scene, &mut Canvas::over(out, self.size));
+        }
+        let mut planes = std::mem::take(&mut self.planes);
+        self.draw_planes(scene, &mut Canvas::over(&mut planes, self.size));
+        let is_gray = self.layout == Layout::Gray;
+        self.level.run(Interleave { planes: &planes, is_gray, out });
+        self.planes = planes;
+    }
+
+    fn draw_planes(&mut self, scene: &Scene, canvas: &mut Canvas) {
+        let panel = panel::Place::find(scene, &self.axes.rows);
+        // The rows above the panel, or all of them.
+        self.rows.limit(panel.as_ref().map_or(self.size.height, |panel| panel.rows.start));
+        self.level.run(Place { thumbnail: self, scene, canvas });
+        self.level.run(Sort { thumbnail: self, canvas });
+        for kind in [Kind::Hard, Kind::Steep, Kind::Flat] {
+            self.draw_edges::<1>(kind, canvas);
+            self.draw_edges::<2>(kind, canvas);
+            self.draw_edges::<3>(kind, canvas);
+        }
+        self.draw_mixes::<1>(scene, canvas);
+        self.draw_mixes::<2>(scene, canvas);
+        self.draw_mixes::<3>(scene, canvas);
+        if let Some(place) = &panel {
+            self.panel.draw(self.level, scene, place, &self.axes, canvas);
+        }
+    }
+
+    #[inline(always)]
+    fn place(&mut self, scene: &Scene, canvas: &mut Canvas) {
+        let Self { surface, columns, rows, inks, cells, .. } = self;
+        let items = scene.items();
+        let base = items.iter().rposition(|item| covers(item, *surface));
+        let first = base.map_or(0, |index| index + 1);
+        let ground = base.map_or(Colour::BLACK, |index| items[index].colour);
+        let axes = (&*columns, &*rows);
+        cells.clear(ground, axes, canvas);
+        inks.clear();
+        for item in &items[first..] {
+            if let Some(index) = inks.push(scene, item, axes) {
+                inks.place(index, cells, axes, canvas);
             }
         }
     }
 
-    fn draw_strip(&mut self, scene: &Scene, rows: Range<usize>) {
-        let height = self.surface.height as i32;
-        let window = |item: &Item| {
-            let (start, end) = (rows.start as i32, rows.end as i32);
-            if scene.is_flipped(item) { height - end..height - start } else { start..end }
-        };
-        let items = scene.items();
-        let covers = |item: &&Item| covers(item, &window(item), self.surface.width);
-        let base = items.iter().rposition(|item| covers(&item));
-        let ground = base.map_or(Colour::BLACK, |index| items[index].colour);
-        let paint = self.strip.paint(ground);
-        self.strip.fill(rows.len(), paint);
-        for item in &items[base.map_or(0, |index| index + 1)..] {
-            let window = window(item);
-            if item.rows.max < window.start || item.rows.min >= window.end {
-                continue;
-            }
-            let brush = Brush::new(&mut self.strip, item.colour, window, scene.is_flipped(item));
-            brush.draw(scene, item, self.surface, &mut self.scratch);
-        }
+    fn draw_edges<const N: usize>(&mut self, kind: Kind, canvas: &mut Canvas) {
+        let Self { columns, rows, inks, jobs, brush, level, .. } = self;
+        let (edges, axes) = (&jobs.edges[kind as usize][N - 1][..], (&*columns, &*rows));
+        DrawEdges::<N> { edges, kind, inks, axes, flat: &mut brush.flat, canvas }.run_at(*level);
+    }
+
+    fn draw_mixes<const N: usize>(&mut self, scene: &Scene, canvas: &mut Canvas) {
+        let Self { columns, rows, inks, jobs, brush, level, .. } = self;
+        let (mixes, marks, axes) = (&jobs.mixes[N - 1][..], &jobs.marks[..], (&*columns, &*rows));
+        level.run(DrawMixes::<N> { mixes, marks, inks, scene, axes, brush, canvas });
     }
 }
 
-/// Whether a shape paints every pixel of the window.
-fn covers(item: &Item, window: &Range<i32>, width: usize) -> bool {
+/// Whether a shape paints the whole surface.
+fn covers(item: &Item, surface: Size) -> bool {
     match item.shape {
         Shape::Rectangle { min, max } => {
-            min.x <= 0 && max.x >= width as i32 - 1 && min.y <= window.start && max.y >= window.end - 1
+            let far = max.x >= surface.width as i32 - 1 && max.y >= surface.height as i32 - 1;
+            min.x <= 0 && min.y <= 0 && far
         }
         _ => false,
     }

@@ -15,7 +15,7 @@ const ROUND: f32 = 0.95;
 
 /// Three planes of `size` bytes, borrowed: where the layout allows it they are the picture itself.
 #[derive(Debug)]
-pub(super) struct Canvas<'a> {
+pub(crate) struct Canvas<'a> {
     pub size: Size,
     pub planes: [&'a mut [u8]; 3],
 }

@@ -18,7 +18,7 @@ use std::ops::Range;
 
 /// Working memory for one panel.
 #[derive(Clone, Debug)]
-pub(super) struct Panel {
+pub(crate) struct Panel {
     scanline: Scanline,
     /// Sums of the output row so far, channel by channel.
     sums: [Vec<u16>; 3],
@@ -27,7 +27,7 @@ pub(super) struct Panel {
 
 /// Where a panel is: the items that draw it, the background first, and the rows that show nothing else.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub first_item: usize,
     pub rows: Range<usize>,
 }

@@ -1,9 +1,10 @@
 //! Random scenes, the thumbnail against the plain surface, byte for byte. `REINFORS_FUZZ_SCENES` sets how
-//! many.
+//! many; the levels of the processor take turns.
 //!
 //! Most surfaces are small, so that thousands fit in seconds; what matters is kept: columns of a dozen
 //! pixels, shapes that leave the surface on every side, and more colours than a palette holds.
 
+use reinfors_math::cpu::Level;
 use reinfors_render::{Colour, Layout, Point, Scene, Size, Strike, Surface, Thumbnail, smoothscale};
 
 const DEFAULT_SCENES: u64 = 6000;
@@ -111,6 +112,7 @@ fn thumbnails_equal_the_scaled_surface_whatever_is_drawn() {
     let scenes = std::env::var("REINFORS_FUZZ_SCENES")
         .map_or(DEFAULT_SCENES, |count| count.parse().expect("REINFORS_FUZZ_SCENES is a number of scenes"));
     let strike = Strike::parse(STRIKE).unwrap();
+    let levels = Level::available();
     for seed in 0..scenes {
         let random = &mut Random(seed);
         let surface = match random.within(0, 49) {
@@ -150,8 +152,10 @@ fn thumbnails_equal_the_scaled_surface_whatever_is_drawn() {
         plain.draw(&scene);
         let (mut want, mut got) = (vec![0; 3 * size.area()], vec![1; 3 * size.area()]);
         smoothscale(&plain, size, layout, &mut want).unwrap();
-        Thumbnail::new(surface, size, layout).unwrap().draw(&scene, &mut got);
-        assert!(want == got, "scene {seed}: {surface:?} at {size:?} in {layout:?}, {shapes} shapes");
+        let level = levels[seed as usize % levels.len()];
+        Thumbnail::new(surface, size, layout).unwrap().with_level(level).draw(&scene, &mut got);
+        let level = level.name();
+        assert!(want == got, "scene {seed}: {surface:?} at {size:?} in {layout:?}, {level}, {shapes} shapes");
     }
 }
 

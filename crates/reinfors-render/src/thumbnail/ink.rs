@@ -1,0 +1,335 @@
+//! Shapes as the cells need them: spans, soft lines, soft dots or greys of one colour, and the cells that
+//! they touch or cover.
+
+use super::cells::Cells;
+use super::outline::{Soft, Turn};
+use super::pairs::Pairs;
+use super::rows::{LANES, Places};
+use super::spans::{Fill, Spans};
+use super::windows::{Axes, Windows};
+use crate::circle::{disc, ring};
+use crate::crossings::{Crossings, Rule};
+use crate::fringe::{FringeLine, Run};
+use crate::line::thick_line;
+use crate::scene::{Item, Shape};
+use crate::sketch::Canvas;
+use crate::{Colour, Point, Scene, Size};
+use std::ops::Range;
+
+/// One shape.
+#[derive(Clone, Debug)]
+pub(super) struct Ink {
+    pub colour: Colour,
+    pub turn: Turn,
+    pub fill: Fill,
+    pub lines: Range<usize>,
+    pub dots: Range<usize>,
+    pub picture: Option<Picture>,
+}
+
+impl Ink {
+    /// Whether its spans, one a row, and its lines are all there is to see of it.
+    #[inline(always)]
+    pub const fn is_simple(&self) -> bool {
+        self.fill.layers == 1 && self.picture.is_none() && self.dots.start == self.dots.end
+    }
+
+    /// Whether one span a row and one of its lines, or none, is all there is to see of it.
+    #[inline(always)]
+    pub const fn is_plain(&self, lines: u32) -> bool {
+        let has_one_line = lines & lines.wrapping_sub(1) == 0 && self.lines.end - self.lines.start <= 32;
+        self.is_simple() && has_one_line
+    }
+}
+
+/// A soft pixel on its own, in the output's rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dot {
+    pub x: i32,
+    pub row: i32,
+    pub opacity: u16,
+}
+
+/// An opaque grey picture, before any flip.
+#[derive(Clone, Debug)]
+pub(super) struct Picture {
+    pub min: Point,
+    pub size: Size,
+    pub greys: usize,
+}
+
+/// All shapes of a frame.
+#[derive(Clone, Debug)]
+pub(super) struct Inks {
+    inks: Vec<Ink>,
+    pub spans: Spans,
+    pub lines: Vec<Soft>,
+    pub dots: Vec<Dot>,
+    pairs: Pairs,
+    crossings: Crossings,
+}
+
+/// Shapes that there is room for from the beginning, and lines of each of them.
+const SHAPES: usize = 1024;
+const LINES: usize = 4;
+
+impl Inks {
+    /// For scenes of `surface`.
+    pub fn new(surface: Size) -> Self {
+        Self {
+            inks: Vec::with_capacity(SHAPES),
+            spans: Spans::new(SHAPES * surface.height / 4),
+            lines: Vec::with_capacity(LINES * SHAPES),
+            dots: Vec::new(),
+            pairs: Pairs::default(),
+            crossings: Crossings::default(),
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.inks.clear();
+        self.spans.clear();
+        self.lines.clear();
+        self.dots.clear();
+    }
+
+    #[inline(always)]
+    pub fn get(&self, index: u32) -> &Ink {
+        &self.inks[index as usize]
+    }
+
+    /// The spans of a shape in sixteen rows from `row` on.
+    #[inline(always)]
+    pub fn read(&self, ink: &Ink, row: i32) -> (Places, Places) {
+        if ink.fill.rows.start < row + LANES as i32 && ink.fill.rows.end > row {
+            self.spans.read(&ink.fill, 0, row)
+        } else {
+            Spans::NONE
+        }
+    }
+
+    /// Takes a shape; nothing if it lies outside the surface.
+    #[inline(always)]
+    pub fn push(&mut self, scene: &Scene, item: &Item, (columns, rows): Axes) -> Option<u32> {
+        let size = scene.size();
+        let turn = if scene.is_flipped(item) {
+            Turn { offset: size.height as i32 - 1, sign: -1 }
+        } else {
+            Turn { offset: 0, sign: 1 }
+        };
+        let [top, bottom] = [item.rows.min, item.rows.max].map(|y| y.clamp(-1, size.height as i32));
+        let (top, bottom) = (turn.row(top).min(turn.row(bottom)), turn.row(top).max(turn.row(bottom)));
+        let [first, last] = rows.clip(top..=bottom)?;
+        let (start, end) = (turn.row(first).min(turn.row(last)), turn.row(first).max(turn.row(last)) + 1);
+        let mut shape = Tracer {
+            turn,
+            window: start..end,
+            columns,
+            fill: self.spans.begin(first..last + 1),
+            spans: &mut self.spans,
+            pairs: &mut self.pairs,
+            crossings: &mut self.crossings,
+        };
+        let (first_line, first_dot) = (self.lines.len(), self.dots.len());
+        let mut picture = None;
+        match &item.shape {
+            Shape::AaPolygon { points } => {
+                let points = scene.points(points);
+                shape.polygon(points, Rule::SdlGfx);
+                for (index, &point) in points.iter().enumerate() {
+                    let next = points[if index + 1 == points.len() { 0 } else { index + 1 }];
+                    if let Some(line) = FringeLine::new(point, next, size) {
+                        shape.solid(&line);
+                        self.lines.extend(Soft::of(&line));
+                    }
+                }
+            }
+            Shape::AaCircle { centre, radius } => {
+                ring(*centre, *radius, |x, y, opacity| {
+                    let dot = Dot { x, row: turn.row(y), opacity: opacity as u16 };
+                    let is_seen = (0..columns.length).contains(&x) && (0..rows.length).contains(&dot.row);
+                    if is_seen && opacity > 0 {
+                        self.dots.push(dot);
+                    }
+                });
+                disc(*centre, *radius, |x0, x1, y| shape.span(x0, x1, y));
+            }
+            Shape::Polygon { points } => {
+                shape.hard_polygon(scene.points(points));
+            }
+            Shape::Rectangle { min, max } => shape.block(min.x, max.x),
+            Shape::Line { from, to, width } => {
+                thick_line(*from, *to, *width, size, |x0, x1, y| shape.span(x0, x1, y));
+            }
+            Shape::Bitmap { min, size, greys } => {
+                shape.block(min.x, min.x + size.width as i32 - 1);
+                picture = Some(Picture { min: *min, size: *size, greys: *greys });
+            }
+        }
+        let Tracer { fill, .. } = shape;
+        self.inks.push(Ink {
+            colour: item.colour,
+            turn,
+            fill,
+            lines: first_line..self.lines.len(),
+            dots: first_dot..self.dots.len(),
+            picture,
+        });
+        Some(self.inks.len() as u32 - 1)
+    }
+
+    /// Tells the cells that the shape touches them or covers them.
+    #[inline(always)]
+    pub fn place(&self, index: u32, cells: &mut Cells, (columns, rows): Axes, canvas: &mut Canvas) {
+        let ink = self.get(index);
+        for (line, soft) in self.lines[ink.lines.clone()].iter().enumerate() {
+            let bit = 1 << (line % 32);
+            match soft {
+                Soft::Steep(steep) => {
+                    let (top, bottom) = (ink.turn.row(steep.y + 1), ink.turn.row(steep.y + steep.rows - 1));
+                    let Some([top, bottom]) = rows.clip(top.min(bottom)..=top.max(bottom)) else { continue };
+                    for row in rows.touched(top, bottom) {
+                        let window = &rows.windows[row];
+                        let (first, last) = (window.start.max(top), (window.end - 1).min(bottom));
+                        let (y0, y1) = (ink.turn.row(first), ink.turn.row(last));
+                        let Some([left, right]) = steep.columns(y0.min(y1), y0.max(y1)) else { continue };
+                        if let Some([left, right]) = columns.clip(left..=right) {
+                            cells.touch(row, columns.touched(left, right), index, ink, bit);
+                        }
+                    }
+                }
+                Soft::Flat(flat) => {
+                    let (start, end) =
+                        (flat.x + flat.direction, flat.x + flat.direction * (flat.columns - 1));
+                    let Some([left, right]) = columns.clip(start.min(end)..=start.max(end)) else { continue };
+                    for column in columns.touched(left, right) {
+                        let window = &columns.windows[column];
+                        let Some([y0, y1]) = flat.rows(window.start, window.end - 1) else { continue };
+                        let (y0, y1) = (ink.turn.row(y0), ink.turn.row(y1));
+                        if let Some([top, bottom]) = rows.clip(y0.min(y1)..=y0.max(y1)) {
+                            for row in rows.touched(top, bottom) {
+                                cells.touch(row, column..column + 1, index, ink, bit);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for dot in &self.dots[ink.dots.clone()] {
+            for row in rows.touched(dot.row, dot.row) {
+                cells.touch(row, columns.touched(dot.x, dot.x), index, ink, 0);
+            }
+        }
+        self.place_fill(index, cells, (columns, rows), canvas);
+    }
+
+    #[inline(always)]
+    fn place_fill(&self, index: u32, cells: &mut Cells, (columns, rows): Axes, canvas: &mut Canvas) {
+        let ink = self.get(index);
+        let fill = &ink.fill;
+        for row in rows.touched(fill.rows.start, fill.rows.end - 1) {
+            // The first layer last: it may cover cells, which then know nothing of this shape.
+            for layer in (0..fill.layers).rev() {
+                let extent = self.spans.extent(fill, layer, &rows.windows[row]);
+                if extent.min_left > extent.max_right {
+                    continue;
+                }
+                let touched = columns.touched(extent.min_left, extent.max_right);
+                let mut inside = touched.end..touched.end;
+                if extent.max_left <= extent.min_right && ink.picture.is_none() {
+                    inside = columns.inside(extent.max_left, extent.min_right);
+                }
+                if inside.start < inside.end {
+                    cells.touch(row, touched.start..inside.start, index, ink, 0);
+                    cells.cover(row, inside.clone(), ink.colour, (columns, rows), canvas);
+                    cells.touch(row, inside.end..touched.end, index, ink, 0);
+                } else {
+                    cells.touch(row, touched, index, ink, 0);
+                }
+            }
+        }
+    }
+}
+
+/// A shape's spans being found.
+struct Tracer<'a> {
+    turn: Turn,
+    /// The rows that are wanted, before any flip.
+    window: Range<i32>,
+    columns: &'a Windows,
+    fill: Fill,
+    spans: &'a mut Spans,
+    pairs: &'a mut Pairs,
+    crossings: &'a mut Crossings,
+}
+
+impl Tracer<'_> {
+    /// Columns `x0..=x1` of row `y`, which may lie outside.
+    #[inline(always)]
+    fn span(&mut self, x0: i32, x1: i32, y: i32) {
+        if let Some([left, right]) = self.columns.clip(x0..=x1) {
+            self.spans.add(&mut self.fill, self.turn.row(y), left, right);
+        }
+    }
+
+    /// The same columns in every row.
+    fn block(&mut self, x0: i32, x1: i32) {
+        if let Some([left, right]) = self.columns.clip(x0..=x1) {
+            let (lefts, rights) = self.spans.first_layer(&self.fill);
+            lefts.fill(left as i16);
+            rights.fill(right as i16);
+        }
+    }
+
+    /// The opaque pixels of an outline: like the fill, whatever comes before or after them.
+    #[inline(always)]
+    fn solid(&mut self, line: &FringeLine) {
+        let (x, y) = (line.upper.x, line.upper.y);
+        match line.run {
+            Run::Vertical { bottom } => (y..=bottom).for_each(|y| self.span(x, x, y)),
+            Run::Horizontal { end } => self.span(x.min(end), x.max(end), y),
+            Run::Steep { .. } | Run::Flat { .. } => self.span(line.start.x, line.start.x, line.start.y),
+        }
+    }
+
+    /// What is filled between a polygon's edges; the first of its spans.
+    #[inline(always)]
+    fn polygon(&mut self, points: &[Point], rule: Rule) {
+        if self.pairs.collect(points, rule, &self.window) {
+            for block in 0..self.pairs.blocks() {
+                let (y, lefts, rights) = self.pairs.spans(block, rule, self.columns.length - 1);
+                self.spans.put(&self.fill, self.turn, y, &lefts, &rights);
+            }
+            return;
+        }
+        self.crossings.collect(points, rule, &self.window);
+        for y in self.crossings.rows() {
+            for (x0, x1) in self.crossings.spans(y, rule) {
+                if let Some([left, right]) = self.columns.clip(x0..=x1) {
+                    self.spans.add(&mut self.fill, self.turn.row(y), left, right);
+                }
+            }
+        }
+    }
+
+    /// `pygame.draw.polygon`.
+    #[inline(always)]
+    fn hard_polygon(&mut self, points: &[Point]) {
+        let top = points.iter().map(|p| p.y).min().unwrap_or(0);
+        let bottom = points.iter().map(|p| p.y).max().unwrap_or(0);
+        if top == bottom {
+            let left = points.iter().map(|p| p.x).min().unwrap_or(0);
+            let right = points.iter().map(|p| p.x).max().unwrap_or(0);
+            return self.span(left, right, top);
+        }
+        self.polygon(points, Rule::Pygame);
+        // Level edges between top and bottom are missed by the crossings: pygame draws them on their own.
+        let mut previous = points[points.len() - 1];
+        for &point in points {
+            if previous.y == point.y && top < point.y && point.y < bottom {
+                self.span(previous.x.min(point.x), previous.x.max(point.x), point.y);
+            }
+            previous = point;
+        }
+    }
+}

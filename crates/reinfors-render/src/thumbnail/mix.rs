@@ -1,0 +1,208 @@
+//! Cells with several shapes, or with one that is more than spans and a line: their pixels are drawn shape by
+//! shape, then summed.
+
+use super::cells::Mark;
+use super::ink::{Dot, Ink, Inks, Picture};
+use super::jobs::Mix;
+use super::outline::{FlatColumns, Opacities, Soft};
+use super::rows::{LANES, Lanes};
+use super::sums::{add_rows, shrunk};
+use super::windows::{Axes, Window};
+use crate::Scene;
+use crate::sketch::Canvas;
+use reinfors_math::cpu::Kernel;
+
+/// Cells of one number of channels.
+pub(super) struct DrawMixes<'a, 'b, const N: usize> {
+    pub mixes: &'a [Mix],
+    pub marks: &'a [Mark],
+    pub inks: &'a Inks,
+    pub scene: &'a Scene,
+    pub axes: Axes<'a>,
+    pub brush: &'a mut Brush,
+    pub canvas: &'a mut Canvas<'b>,
+}
+
+impl<const N: usize> Kernel for DrawMixes<'_, '_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { mixes, marks, inks, scene, axes, brush, canvas } = self;
+        let (columns, rows) = axes;
+        for mix in mixes {
+            let cell = mix.cell as usize;
+            let (row, column) = (cell / columns.windows.len(), cell % columns.windows.len());
+            let mut strip = Strip { columns: &columns.windows[column], row: rows.windows[row].start };
+            let mut totals = [0; N];
+            for weights in rows.weights(row) {
+                let sums = brush.paint::<N>(mix, &marks[mix.marks.clone()], inks, scene, strip);
+                add_rows(&sums, columns, weights, &mut totals);
+                strip.row += LANES as i32;
+            }
+            mix.channels.write(shrunk(totals, rows), cell, canvas);
+        }
+    }
+}
+
+/// Sixteen rows of a cell that are being drawn.
+#[derive(Clone, Copy)]
+struct Strip<'a> {
+    columns: &'a Window,
+    /// The first row.
+    row: i32,
+}
+
+/// Working memory for one cell.
+#[derive(Clone, Debug)]
+pub(super) struct Brush {
+    /// Up to three channels of each column.
+    pixels: Vec<Lanes>,
+    pub flat: FlatColumns,
+}
+
+impl Brush {
+    /// For cells of up to so many columns.
+    pub fn new(width: usize) -> Self {
+        Self { pixels: vec![Lanes::ZERO; 3 * width], flat: FlatColumns::default() }
+    }
+
+    /// The sums across of sixteen rows of some channels.
+    #[inline(always)]
+    fn paint<const N: usize>(
+        &mut self,
+        mix: &Mix,
+        marks: &[Mark],
+        inks: &Inks,
+        scene: &Scene,
+        strip: Strip,
+    ) -> [Lanes; N] {
+        let (chunks, _) = self.pixels.as_chunks_mut::<N>();
+        let pixels = &mut chunks[..strip.columns.len()];
+        let base = mix.channels.levels::<N>(mix.under);
+        for pixel in &mut *pixels {
+            for (pixel, level) in pixel.iter_mut().zip(base) {
+                *pixel = Lanes::splat(level);
+            }
+        }
+        for mark in marks {
+            let ink = inks.get(mark.ink);
+            let rows = &ink.fill.rows;
+            if rows.start >= strip.row + LANES as i32 || rows.end <= strip.row {
+                continue;
+            }
+            let levels = mix.channels.levels::<N>(ink.colour);
+            let mut rest = mark.lines;
+            while rest != 0 {
+                let bit = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                let lines = &inks.lines[ink.lines.clone()];
+                let mut index = bit;
+                while let Some(line) = lines.get(index) {
+                    let start = strip.columns.start;
+                    match line {
+                        Soft::Steep(steep) => {
+                            soften(pixels, levels, &steep.rows(ink.turn, strip.row, start));
+                        }
+                        Soft::Flat(flat) => {
+                            flat.columns(ink.turn, strip.row, start, pixels.len(), &mut self.flat);
+                            soften(pixels, levels, &self.flat);
+                        }
+                    }
+                    index += 32;
+                }
+            }
+            if !ink.dots.is_empty() {
+                dot(pixels, levels, &inks.dots[ink.dots.clone()], strip);
+            }
+            for layer in 0..ink.fill.layers {
+                let (left, right) = inks.spans.read(&ink.fill, layer, strip.row);
+                let start = strip.columns.start as i16;
+                for (pixel, x) in pixels.iter_mut().zip(start..) {
+                    for (pixel, level) in pixel.iter_mut().zip(levels) {
+                        *pixel = pixel.replaced(level, &left, &right, x);
+                    }
+                }
+            }
+            if let Some(picture) = &ink.picture {
+                print(pixels, picture, ink, scene, strip);
+            }
+        }
+        across(pixels, strip.columns)
+    }
+}
+
+/// The sums across of sixteen rows.
+#[inline(always)]
+fn across<const N: usize>(pixels: &[[Lanes; N]], window: &Window) -> [Lanes; N] {
+    let (last, rest) = pixels.split_last().expect("a window has a pixel");
+    let mut sums = *last;
+    for sum in &mut sums {
+        *sum = sum.times_four().high(Lanes::splat(window.tail));
+    }
+    let mut whole = rest;
+    if window.lead > 0 {
+        let (first, rest) = rest.split_first().expect("a shared pixel and one more");
+        for (sum, pixel) in sums.iter_mut().zip(first) {
+            *sum = sum.plus(pixel.times_four().high(Lanes::splat(window.lead)));
+        }
+        whole = rest;
+    }
+    for pixel in whole {
+        for (sum, pixel) in sums.iter_mut().zip(pixel) {
+            *sum = sum.plus(*pixel);
+        }
+    }
+    sums
+}
+
+/// Draws the soft pixels of a line.
+#[inline(always)]
+fn soften<const N: usize>(pixels: &mut [[Lanes; N]], levels: [u16; N], line: &impl Opacities) {
+    let columns = line.columns(pixels.len());
+    for (x, pixel) in columns.clone().zip(&mut pixels[columns]) {
+        let opacities = line.opacities(x as i16);
+        for (pixel, level) in pixel.iter_mut().zip(levels) {
+            *pixel = pixel.under(level, opacities);
+        }
+    }
+}
+
+/// Draws single soft pixels.
+fn dot<const N: usize>(pixels: &mut [[Lanes; N]], levels: [u16; N], dots: &[Dot], strip: Strip) {
+    for dot in dots {
+        let (x, lane) = (dot.x - strip.columns.start, dot.row - strip.row);
+        if (0..pixels.len() as i32).contains(&x) && (0..LANES as i32).contains(&lane) {
+            for (pixel, level) in pixels[x as usize].iter_mut().zip(levels) {
+                let pixel = &mut pixel.0[lane as usize];
+                *pixel = (*pixel * (256 - dot.opacity) + level * dot.opacity) >> 8;
+            }
+        }
+    }
+}
+
+/// Draws a grey picture.
+fn print<const N: usize>(
+    pixels: &mut [[Lanes; N]],
+    picture: &Picture,
+    ink: &Ink,
+    scene: &Scene,
+    strip: Strip,
+) {
+    let Picture { min, size, greys } = picture;
+    let greys = scene.greys(greys);
+    let (left, right) = (min.x.max(strip.columns.start), (min.x + size.width as i32).min(strip.columns.end));
+    for lane in 0..LANES {
+        let y = ink.turn.row(strip.row + lane as i32) - min.y;
+        if !(0..size.height as i32).contains(&y) {
+            continue;
+        }
+        let line = &greys[y as usize * size.width..][..size.width];
+        for x in left..right {
+            let level = u16::from(line[(x - min.x) as usize]);
+            for pixel in &mut pixels[(x - strip.columns.start) as usize] {
+                pixel.0[lane] = level;
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! One axis of the surface as the cells see it: which of its pixels a cell depends on, and which cells
+//! depend on a pixel.
+//!
+//! Neighbouring windows share a pixel where the filter divides it between them with weight enough to count.
+
+use super::rows::{LANES, Lanes};
+use crate::axis::{Axis, Tap};
+use std::ops::{Range, RangeInclusive};
+
+/// Levels of a channel.
+const LEVELS: usize = 256;
+
+/// What of an axis one cell depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    /// First pixel, perhaps shared with the window before.
+    pub start: i32,
+    /// Beyond the last pixel, which may be shared with the next window.
+    pub end: i32,
+    /// Weight of the first pixel if it is shared, else 0.
+    pub lead: u16,
+    /// Weight of the last pixel.
+    pub tail: u16,
+}
+
+impl Window {
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        (self.end - self.start) as usize
+    }
+}
+
+/// Columns and rows.
+pub(super) type Axes<'a> = (&'a Windows, &'a Windows);
+
+/// One axis, cut into windows.
+#[derive(Clone, Debug)]
+pub(super) struct Windows {
+    pub windows: Vec<Window>,
+    pub reciprocal: u16,
+    /// Windows that are wanted: all, or those before it.
+    pub end: usize,
+    /// Pixels that reach the output.
+    pub length: i32,
+    /// The first and last window that depend on each pixel.
+    touched: Vec<[u16; 2]>,
+    /// The filter's weights, sixteen pixels at a time, window after window; padded with zeros.
+    weights: Vec<Lanes>,
+    /// Where each window's weights start, and one more.
+    weight_starts: Vec<usize>,
+    /// What a value all over a window comes out as, 256 values to a window.
+    uniform: Vec<u8>,
+    /// Whether that is the same in every window.
+    is_even: bool,
+}
+
+impl Windows {
+    pub fn new(axis: &Axis) -> Self {
+        let window = |tap: &Tap| {
+            let lead = if Axis::fraction(255, tap.lead) > 0 && tap.start > 0 { tap.lead } else { 0 };
+            let start = tap.start as i32 - i32::from(lead > 0);
+            Window { start, end: (tap.start + tap.len) as i32, lead: lead as u16, tail: tap.tail as u16 }
+        };
+        let windows: Vec<Window> = axis.taps.iter().map(window).collect();
+        let length = windows.last().map_or(0, |window| window.end);
+        let mut touched = vec![[u16::MAX, 0]; length as usize];
+        let (mut weights, mut weight_starts) = (Vec::new(), vec![0]);
+        for (index, window) in windows.iter().enumerate() {
+            for pixel in window.start..window.end {
+                let [first, last] = &mut touched[pixel as usize];
+                *first = (*first).min(index as u16);
+                *last = index as u16;
+            }
+            let weight = |pixel: i32| match pixel {
+                pixel if pixel >= window.end => 0,
+                pixel if pixel == window.end - 1 => window.tail,
+                pixel if pixel == window.start && window.lead > 0 => window.lead,
+                _ => 0x4000,
+            };
+            for start in (window.start..window.end).step_by(LANES) {
+                weights.push(Lanes::from_fn(|lane| weight(start + lane as i32)));
+            }
+            weight_starts.push(weights.len());
+        }
+        let levels = |index| (0..=u8::MAX).map(move |value| axis.uniform(index, value));
+        let uniform: Vec<u8> = (0..windows.len()).flat_map(levels).collect();
+        Self {
+            is_even: uniform.chunks(LEVELS).all(|levels| levels == &uniform[..LEVELS]),
+            end: windows.len(),
+            windows,
+            reciprocal: axis.reciprocal as u16,
+            length,
+            touched,
+            weights,
+            weight_starts,
+            uniform,
+        }
+    }
+
+    /// Pixels of the widest window.
+    pub fn widest(&self) -> usize {
+        self.windows.iter().map(Window::len).max().unwrap_or(0)
+    }
+
+    /// Wants only the windows before `end`.
+    pub fn limit(&mut self, end: usize) {
+        self.end = end;
+        self.length = self.windows[..end].last().map_or(0, |window| window.end);
+    }
+
+    /// The windows that depend on any of the pixels `first..=last`, which lie on the axis.
+    #[inline(always)]
+    pub fn touched(&self, first: i32, last: i32) -> Range<usize> {
+        let (start, end) = (self.touched[first as usize][0], self.touched[last as usize][1] + 1);
+        usize::from(start)..usize::from(end).min(self.end)
+    }
+
+    /// The windows that depend on nothing but pixels `first..=last`, which lie on the axis.
+    #[inline(always)]
+    pub fn inside(&self, first: i32, last: i32) -> Range<usize> {
+        let start = usize::from(self.touched[first as usize][1]);
+        let end = usize::from(self.touched[last as usize][0]);
+        let starts_before = self.windows[start].start < first;
+        let ends_within = self.windows[end].end - 1 <= last;
+        start + usize::from(starts_before)..end + usize::from(ends_within)
+    }
+
+    /// The part of `pixels` that lies on the axis, if any.
+    #[inline(always)]
+    pub fn clip(&self, pixels: RangeInclusive<i32>) -> Option<[i32; 2]> {
+        let (first, last) = ((*pixels.start()).max(0), (*pixels.end()).min(self.length - 1));
+        (first <= last).then_some([first, last])
+    }
+
+    /// The weights of a window's pixels, sixteen at a time.
+    #[inline(always)]
+    pub fn weights(&self, index: usize) -> &[Lanes] {
+        &self.weights[self.weight_starts[index]..self.weight_starts[index + 1]]
+    }
+
+    /// What one value all over window `index` comes out as.
+    #[inline(always)]
+    pub fn uniform(&self, index: usize, value: u8) -> u8 {
+        self.uniform[LEVELS * index + usize::from(value)]
+    }
+
+    /// Whether a value all over comes out the same in every window.
+    #[inline(always)]
+    pub const fn is_even(&self) -> bool {
+        self.is_even
+    }
+}
