@@ -153,6 +153,8 @@ def test_a_batch_of_another_learner_has_no_correction() -> None:
         ),
         ({"values": [[0.0] * 2] * 4}, TypeError, "vtrace must be given values as float32 or float64"),
         ({"values": np.full((4, 2), np.nan)}, ValueError, "targets of row . would be NaN"),
+        ({"target_log_probs": np.full((4, 2), np.nan)}, ValueError, "targets of row . would be NaN"),
+        ({"behavior_log_probs": np.full((4, 2), np.nan)}, ValueError, "targets of row . would be NaN"),
         ({"rewards": np.full((4, 2), 1e39)}, ValueError, "targets of row . would be .*float32 cannot hold"),
         ({"truncated": np.zeros((4, 2))}, TypeError, r"truncated must be a bool array of shape \(4, 2\), got dtype"),
         ({"truncated": np.zeros(4, bool)}, ValueError, r"truncated must be a bool array of shape \(4, 2\), got shape"),

@@ -94,7 +94,7 @@ fn corrected(told: Told<'_>, rho_clip: f64, c_clip: f64) -> (Vec<f64>, Vec<f64>)
                 next_target = next_value;
             }
             let ratio = libm::exp(told.target_log_probs[row] - told.behavior_log_probs[row]);
-            let (rho, c) = (ratio.min(rho_clip), ratio.min(c_clip));
+            let (rho, c) = (clipped(ratio, rho_clip), clipped(ratio, c_clip));
             let (reward, value) = (told.rewards[row], told.values[row]);
             // What nothing follows is not multiplied: a value may be of another episode.
             let discounted =
@@ -106,6 +106,11 @@ fn corrected(told: Told<'_>, rho_clip: f64, c_clip: f64) -> (Vec<f64>, Vec<f64>)
         }
     }
     (targets, advantages)
+}
+
+/// The smaller one, and no number where the ratio is none: `f64::min` would hide a policy that has come to nothing.
+fn clipped(ratio: f64, clip: f64) -> f64 {
+    if ratio > clip { clip } else { ratio }
 }
 
 /// Results as `float32`, all of them finite.
@@ -253,6 +258,16 @@ mod tests {
         assert_eq!((targets, advantages), (vec![1.0, 4.0], vec![0.75, 3.5]));
         let error = vtrace(Told { rewards: &[f64::NAN, 2.0], ..told }, 1.0, 1.0).unwrap_err().to_string();
         assert!(error.starts_with("targets of row 0 would be NaN, which float32 cannot hold"), "{error}");
+        for none in [[f64::NAN, 0.0], [0.0, f64::NAN]] {
+            for told in [Told { target_log_probs: &none, ..told }, Told { behavior_log_probs: &none, ..told }]
+            {
+                let error = vtrace(told, 1.0, 1.0).unwrap_err().to_string();
+                assert!(error.contains("would be NaN"), "{error}");
+            }
+        }
+        let impossible = [f64::NEG_INFINITY; 2];
+        let (targets, advantages) = vtrace(Told { target_log_probs: &impossible, ..told }, 1.0, 1.0).unwrap();
+        assert_eq!((targets, advantages), (vec![0.25, 0.5], vec![0.0, 0.0]), "what it would never do");
         for clip in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let error = vtrace(told, clip, 1.0).unwrap_err().to_string();
             assert!(error.starts_with("rho_clip must be a finite number above 0"), "{error}");
