@@ -156,6 +156,26 @@ def test_what_was_written_into_a_batch_before_is_what_is_kept() -> None:
     assert sample.obs.flags.writeable
 
 
+def test_a_step_below_zero_is_refused_and_nothing_is_added() -> None:
+    engine = engine_of("stacked pixels")
+    batch = engine.collect(9, infer_of(engine))
+    batch.step[2] = -1
+    replay = rf.Replay(9, 0)
+    with pytest.raises(ValueError, match="the batch has -1 as step of row 2, below 0"):
+        replay.add(batch)
+    assert len(replay) == 0
+
+
+def test_the_largest_priorities_leave_weights_that_are_numbers() -> None:
+    engine = engine_of("state")
+    replay = rf.Replay(30, 0, alpha=1.0)
+    replay.add(engine.collect(30, infer_of(engine)))
+    replay.update_priorities(np.arange(29), np.full(29, np.finfo(np.float32).max))
+    sample = replay.sample(290, beta=1.0)
+    assert np.array_equal(np.bincount(sample.indices, minlength=30), [10] * 29 + [0])
+    assert (sample.weights == 1).all()
+
+
 def test_a_seed_decides_and_none_is_fresh() -> None:
     engine = engine_of("state")
     batch = engine.collect(300, infer_of(engine))
@@ -235,8 +255,9 @@ def test_what_it_cannot_take_or_give_is_refused_and_changes_nothing() -> None:
         (np.array([0, 9]), ones, ValueError, "9 is no index that was sampled here"),
         (np.array([0, -1]), ones, ValueError, "-1 is no index"),
         (np.arange(3), ones, ValueError, "there are 2 priorities for 3 indices"),
-        (np.arange(2), -ones, ValueError, "priorities must be finite and not negative, got -1.0"),
-        (np.arange(2), ones * np.nan, ValueError, "priorities must be finite and not negative, got NaN"),
+        (np.arange(2), -ones, ValueError, "priorities must be finite, not negative and .*, got -1.0"),
+        (np.arange(2), ones * np.nan, ValueError, "priorities must be finite, .*, got NaN"),
+        (np.arange(2), ones * 1e308, ValueError, "priorities must be .* what float32 can hold, got 1e308"),
         (np.arange(2), np.arange(2), TypeError, "priorities as float32 or float64"),
     ):
         with pytest.raises(error, match=match):

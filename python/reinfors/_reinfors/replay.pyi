@@ -50,8 +50,8 @@ class Replay:
 
         Raises:
             TypeError: `batch` is no `Batch`.
-            ValueError: It is of another learner than `Transitions`, or of other observations, actions or states than
-                those that are there.
+            ValueError: It is of another learner than `Transitions`, of other observations, actions or states than those
+                that are there, or a negative number was written into its `step`.
         """
 
     def sample(self, size: int, beta: float = 0.4) -> Records:
@@ -80,12 +80,12 @@ class Replay:
 
         Args:
             indices: `Records.indices` of a sample, (M,). Transitions that have gone meanwhile are passed over.
-            priorities: Finite and not negative, `float32` or `float64` (M,).
+            priorities: Not negative and no more than float32 can hold, `float32` or `float64` (M,).
 
         Raises:
             TypeError: An argument is no such array.
             ValueError: The buffer has no priorities (`alpha` is 0), the lengths differ, an index was never sampled, or
-                a priority is negative or not finite. Nothing has changed then.
+                a priority is negative or more than float32 can hold. Nothing has changed then.
         """
 
     def __len__(self) -> int: ...

@@ -57,7 +57,7 @@ impl Contents {
         }
     }
 
-    /// Refuses transitions of another kind.
+    /// Refuses transitions of another kind, and steps that are none.
     pub fn check(&self, batch: &Transitions<'_>) -> Result<(), EngineError> {
         let refuse = |what: &str| {
             Err(EngineError::Replay(format!(
@@ -69,6 +69,10 @@ impl Contents {
         }
         if batch.state_shape != self.state_shape {
             return refuse("states");
+        }
+        // Whoever has the batch may have written into it.
+        if let Some((row, step)) = batch.step.iter().enumerate().find(|(_, step)| **step < 0) {
+            return Err(EngineError::Replay(format!("the batch has {step} as step of row {row}, below 0")));
         }
         match (&self.actions, batch.actions) {
             (Stored::Discrete(_), ActionArray::Discrete(_)) => Ok(()),

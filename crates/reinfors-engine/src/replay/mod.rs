@@ -28,6 +28,9 @@ pub const MAX_CAPACITY: usize = 1 << 26;
 /// Most transitions that can be sampled at once.
 pub const MAX_SAMPLE: usize = 1 << 20;
 
+/// Most that a priority may be, so that no sum of them is infinite.
+const MOST_PRIORITY: f64 = f32::MAX as f64;
+
 /// Added to a priority, so that none is never drawn.
 const LEAST_PRIORITY: f64 = 1e-6;
 
@@ -149,8 +152,8 @@ impl Replay {
     /// Adds a batch; the oldest transitions beyond the capacity go.
     ///
     /// # Errors
-    /// [`EngineError::Replay`] for transitions of another kind than those that are there, and where there is
-    /// no memory.
+    /// [`EngineError::Replay`] for transitions of another kind than those that are there, for a step below 0,
+    /// and where there is no memory.
     pub fn add(&mut self, batch: Transitions<'_>) -> Result<(), EngineError> {
         let contents = self.contents.get_or_insert_with(|| Contents::like(&batch));
         contents.check(&batch)?;
@@ -213,7 +216,7 @@ impl Replay {
     ///
     /// # Errors
     /// A buffer without priorities, lists of different lengths, a number that was never drawn, a priority that
-    /// is negative or not finite. Nothing has changed then.
+    /// is negative or more than `f32` can hold. Nothing has changed then.
     pub fn update_priorities(&mut self, indices: &[i64], priorities: &[f64]) -> Result<(), EngineError> {
         let (len, gone) = (self.len() as u64, self.gone);
         let Some(tree) = &mut self.tree else {
@@ -228,11 +231,10 @@ impl Replay {
         if let Some(index) = indices.iter().find(|index| !(0..(gone + len) as i64).contains(index)) {
             return Err(EngineError::Replay(format!("{index} is no index that was sampled here")));
         }
-        if let Some(priority) =
-            priorities.iter().find(|priority| !(priority.is_finite() && **priority >= 0.0))
+        if let Some(priority) = priorities.iter().find(|priority| !(0.0..=MOST_PRIORITY).contains(*priority))
         {
             return Err(EngineError::Replay(format!(
-                "priorities must be finite and not negative, got {priority:?}"
+                "priorities must be finite, not negative and what float32 can hold, got {priority:?}"
             )));
         }
         for (index, priority) in indices.iter().zip(priorities) {
