@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,11 @@ def test_an_example_is_read_at_a_glance(example: Path) -> None:
     assert len(example.read_text().splitlines()) <= MOST_LINES
 
 
+def test_the_page_of_examples_lists_every_one() -> None:
+    page = (EXAMPLES.parent / "docs" / "examples.md").read_text()
+    assert set(re.findall(r"^\| `examples/(\w+\.py)`", page, re.MULTILINE)) == {e.name for e in EXAMPLES.glob("*.py")}
+
+
 @pytest.mark.smoke
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_ppo_trains_in_either_library(library: str) -> None:
@@ -39,6 +45,43 @@ def test_ppo_trains_in_either_library(library: str) -> None:
     assert [update for update, _ in updates] == ["0", "1", "2", "3", "4", "5"]
     # Six times 64 decisions of four steps in each game: episodes of 400 steps have ended.
     assert sum(returns != "[]" for _, returns in updates) >= 1
+
+
+@pytest.mark.smoke
+def test_dqn_replays_and_lowers_epsilon() -> None:
+    pytest.importorskip("torch")
+    printed = run("dqn_torch.py", "--updates", "8", "--games", "4", "--collect", "128", "--capacity", "2000")
+    lines = [line.split() for line in printed.splitlines()]
+    # Eight times 32 decisions of four steps in each game: all have ended twice, when epsilon was as below.
+    assert len(lines) >= 8
+    assert {(update, epsilon) for update, _, epsilon, *_ in lines} >= {("3", "0.25"), ("6", "0.05")}
+
+
+@pytest.mark.smoke
+def test_impala_learns_from_older_records() -> None:
+    pytest.importorskip("torch")
+    printed = run("impala_torch.py", "--updates", "8", "--games", "4", "--collect", "128")
+    lines = [line.split(maxsplit=3) for line in printed.splitlines()]
+    assert [update for update, *_ in lines] == [str(update) for update in range(8)]
+    assert any(float(lag) > 0 for _, _, lag, _ in lines)
+    assert sum(returns != "[]" for *_, returns in lines) >= 1
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("trained", [False, True])
+def test_a_video_is_recorded(trained: bool, tmp_path: Path) -> None:
+    imageio = pytest.importorskip("imageio.v2")
+    pytest.importorskip("imageio_ffmpeg")
+    film, weights = tmp_path / "drive.mp4", tmp_path / "weights.npz"
+    driver = []
+    if trained:
+        game = rf.games.CarRacing(size=(ppo.SIZE, ppo.SIZE), gray=True, frame_stack=ppo.STACK, frame_skip=4)
+        ppo.Learner(game, seed=0).save(weights)
+        driver = ["--policy", str(weights)]
+    printed = run("record_video.py", "--steps", "5", "--width", "150", "--out", str(film), *driver)
+    assert "seeds 0 to 1 returned" in printed
+    with imageio.get_reader(film) as reader:
+        assert [frame.shape for frame in reader] == [(100, 300, 3)] * 5
 
 
 @pytest.mark.smoke
