@@ -17,10 +17,11 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import reinfors as rf
-from reinfors.cli import choice, play
+from reinfors.cli import choice, play, record
 from reinfors.cli import eval as evaluation
 from reinfors.cli.app import ONE_THREAD, app
 from reinfors.envs import PUBLIC_ENVS
+from reinfors.evaluation import MAX_EPISODES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "guides" / "command-line.md"
@@ -110,11 +111,29 @@ def test_information_is_what_the_build_says() -> None:
         (["record", "x.gif", "-g", GAME, "-p", "no_such_module:act"], "there is no module no_such_module"),
         (["record", "x.gif", "-g", GAME, "-p", "no_such.py:act"], "there is no file no_such.py"),
         (["record", "x.gif", "-g", GAME, "-p", "math:pi"], "must define a callable pi"),
+        (["record", "/dev/null/x.gif", "-g", GAME], "/dev/null"),
+        (["eval", "-g", GAME, "-n", str(MAX_EPISODES + 1)], f"less than or equal to {MAX_EPISODES}"),
         (["play", "Nope"], "there is no game"),
     ],
 )
 def test_a_refusal_says_what_is_allowed(arguments: list[str], words: str) -> None:
     assert words in refused(*arguments)
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_played(tmp_path: Path) -> None:
+    (tmp_path / "folder.gif").mkdir()
+    source = tmp_path / "mine.py"
+    source.write_text("def act(obs):\n    raise AssertionError\n")
+    assert "Is a directory" in refused("record", str(tmp_path / "folder.gif"), "-g", GAME, "-p", f"{source}:act")
+
+
+def test_a_place_is_tried_without_harm_to_what_is_there(tmp_path: Path) -> None:
+    old = tmp_path / "old.gif"
+    old.write_bytes(b"film")
+    record.check_place(old)
+    record.check_place(tmp_path / "new" / "film.gif")
+    assert old.read_bytes() == b"film"
+    assert list((tmp_path / "new").iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -220,9 +239,16 @@ def test_random_play_of_any_game_is_evaluated(name: str) -> None:
     assert told["length"] <= 20
 
 
-def test_actions_that_there_are_not_are_refused() -> None:
-    with pytest.raises(ValueError, match="a policy must return actions from 0 to 1"):
-        evaluation.as_parameters(rf.games.make("CartPole"), [0, 2])
+@pytest.mark.parametrize("actions", [[0, 2], [0, -1], [0.0, 1.0], [[0], [1]], 0, None])
+def test_actions_that_there_are_not_are_refused(actions: Any) -> None:
+    with pytest.raises(ValueError, match="a policy must return one action from 0 to 1 for each observation, got"):
+        evaluation.as_parameters(rf.games.make("CartPole"), actions)
+
+
+@pytest.mark.parametrize("actions", [[0.0, 1.0, 0.0], [[0.0, 1.0]], [["0", "1", "0"]], 0, None])
+def test_vectors_of_another_length_are_refused(actions: Any) -> None:
+    with pytest.raises(ValueError, match="a policy must return 3 numbers for each observation, got"):
+        evaluation.as_parameters(rf.games.make("CarRacing", continuous=True), actions)
 
 
 def test_the_benchmark_takes_its_own_arguments() -> None:

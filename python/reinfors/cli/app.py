@@ -159,6 +159,7 @@ def record(
     with refusals():
         show.check_format(out)
         chosen, act = choice.game_and_policy(game, given or [], policy, checkpoint, seed)
+        show.check_place(out)
     told = show.record(chosen, act, out, seed=seed, most=steps, width=width, fps=fps)
     typer.echo(choice.as_json(told) if json else f"{told['file']}: {told['steps']} steps, return {told['return']:.1f}")
 
@@ -170,7 +171,7 @@ def evaluate(
     policy: Policy = "random",
     checkpoint: Checkpoint = None,
     given: Given = None,
-    episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many.")] = 64,
+    episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, max=2**20, help="How many.")] = 64,
     seed: Annotated[int, typer.Option(min=0, help="Of the first episode; the others count up.")] = 0,
     threads: Annotated[Optional[int], typer.Option(min=1, help="Threads; all cores if not given.")] = None,
     table: Annotated[bool, typer.Option("--table", help="One line per episode, too.")] = False,

@@ -35,13 +35,17 @@ def evaluated(
 def as_parameters(game: rf.games.Game, actions: Any) -> tuple[Any, Any]:
     """The distribution whose most probable actions these are."""
     actions = np.asarray(actions)
-    values = np.zeros(len(actions))
     if game.n_actions is None:
+        wanted = len(game.action_low)  # type: ignore[arg-type]
+        if actions.shape[1:] != (wanted,) or actions.dtype.kind not in "iuf":
+            raise ValueError(f"a policy must return {wanted} numbers for each observation, got {actions!r:.80}")
         vectors = actions.astype(np.float64)
-        return np.concatenate([vectors, np.zeros_like(vectors)], axis=1), values
-    if actions.dtype.kind not in "iu" or not ((actions >= 0) & (actions < game.n_actions)).all():
-        raise ValueError(f"a policy must return actions from 0 to {game.n_actions - 1}, got {actions!r:.80}")
-    return CERTAIN * np.eye(game.n_actions)[actions], values
+        return np.concatenate([vectors, np.zeros_like(vectors)], axis=1), np.zeros(len(actions))
+    if actions.ndim != 1 or actions.dtype.kind not in "iu" or not ((actions >= 0) & (actions < game.n_actions)).all():
+        raise ValueError(
+            f"a policy must return one action from 0 to {game.n_actions - 1} for each observation, got {actions!r:.80}"
+        )
+    return CERTAIN * np.eye(game.n_actions)[actions], np.zeros(len(actions))
 
 
 def told(stats: rf.EpisodeStats) -> dict[str, Any]:

@@ -32,6 +32,16 @@ def check_format(out: Path) -> None:
         library("imageio_ffmpeg", "video")
 
 
+def check_place(out: Path) -> None:
+    """Refuse, before anything is played, a place where no file can be written; what is there stays."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    is_new = not out.exists()
+    with out.open("ab"):
+        pass
+    if is_new:
+        out.unlink()
+
+
 def frames_per_second(game: rf.games.Game) -> float:
     """Decisions per second of simulated time."""
     row = choice.row_of(game.name)
@@ -79,7 +89,6 @@ def episodes(
 
 def write(out: Path, frames: list[Frame], fps: float) -> None:
     """Writes frames as a film; more frames than a GIF can show in time are left out."""
-    out.parent.mkdir(parents=True, exist_ok=True)
     with progress() as bars:
         if out.suffix.lower() == ".mp4":
             height, width = (length - length % 2 for length in frames[0].shape[:2])  # what the codec can halve

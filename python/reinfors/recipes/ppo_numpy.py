@@ -7,7 +7,9 @@ Read it from top to bottom: network, optimiser, policy, update, checkpoint. `exa
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -16,7 +18,6 @@ from reinfors import games
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -191,12 +192,14 @@ def load(path: Path, *, seed: int = 0) -> Learner:
         OSError: The file cannot be read.
         ValueError: It is no such checkpoint.
     """
-    with np.load(path, allow_pickle=False) as saved:
-        if "about" not in getattr(saved, "files", ()):
-            raise ValueError(f"{path} must be a checkpoint of reinfors.recipes.ppo_numpy, got another file")
-        about = json.loads(str(saved["about"]))
-        weights = {name: saved[name] for name in saved.files if name != "about"}
-    learner = Learner(games.make(about["game"], **about["options"]), seed=seed)
+    try:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as saved:
+            about = json.loads(str(saved["about"]))
+            weights = {name: saved[name] for name in saved.files if name != "about"}
+        name, options = about["game"], dict(about["options"])
+    except (AttributeError, EOFError, LookupError, TypeError, ValueError, BadZipFile) as error:
+        raise ValueError(f"{path} must be a checkpoint of reinfors.recipes.ppo_numpy, got another file") from error
+    learner = Learner(games.make(name, **options), seed=seed)
     if {name: w.shape for name, w in weights.items()} != {name: w.shape for name, w in learner.acting.items()}:
         raise ValueError(f"{path} must hold this recipe's network, got other weights")
     learner.acting = weights
