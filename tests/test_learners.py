@@ -339,6 +339,12 @@ def test_a_shape_that_is_none_is_refused(policy: Any, state_shape: Any, error: t
 def test_a_state_of_many_numbers_is_refused() -> None:
     with pytest.raises(ValueError, match="state_shape must be sizes of at least 1 whose product is at most"):
         engine_of("Ppo", "Ppo", (2**20, 2))
+    policy = rf.policies.Ppo(state_shape=(2**20,))
+    many = r"state_shape must be so small that all games remember at most 268435456 numbers, got .* of 257 games"
+    with pytest.raises(ValueError, match=many):
+        rf.Engine(rf.games.CartPole(), None, policy, rf.learners.Ppo(), n_games=257)
+    with pytest.raises(ValueError, match=many):
+        rf.evaluate(rf.games.CartPole(), lambda *given: given, 300, policy=policy, n_games=257)
 
 
 @pytest.mark.parametrize("policy", ["Ppo", "EpsilonGreedy", "Direct"])

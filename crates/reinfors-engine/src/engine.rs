@@ -75,7 +75,7 @@ impl Engine {
         let n_threads = thread_count(config.n_threads, config.n_games, config.game.spec())?;
         config.policy.check()?;
         config.learner.check(&config.policy)?;
-        state_size(&config.state_shape)?;
+        state_size(&config.state_shape, config.n_games)?;
         let spec = config.game.spec().clone();
         let head = Head::new(config.policy, &spec.action)?;
         let policy = head.policy();

@@ -202,7 +202,7 @@ impl<'a> Table<'a> {
         let n_threads = thread_count(evaluation.n_threads, n_games, game.spec())?;
         let spec = game.spec();
         let head = evaluation.head()?;
-        let state_size = state_size(&evaluation.state_shape)?;
+        let state_size = state_size(&evaluation.state_shape, n_games)?;
         let mut seen: HashMap<&[u32], u32> = HashMap::new();
         let repetitions = seeds.iter().map(|seed| {
             let repetition = seen.entry(seed.words()).or_default();

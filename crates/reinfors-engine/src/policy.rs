@@ -12,6 +12,9 @@ use std::num::NonZeroU32;
 /// Most numbers that a row can remember.
 pub const MAX_STATE: usize = 1 << 20;
 
+/// Most numbers that all slots may remember together: a gibibyte.
+pub const MAX_STATES: usize = 1 << 28;
+
 /// How actions are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Policy {
@@ -145,15 +148,26 @@ pub(crate) fn check_share(name: &'static str, given: f64) -> Result<(), EngineEr
     Err(EngineError::Setting { name, allowed: "from 0 to 1".into(), given: format!("{given:?}") })
 }
 
-/// The numbers of a state of this shape; none for no state.
+/// The numbers of a state of this shape, which each of `n_games` remembers; none for no state.
 ///
 /// # Errors
-/// [`EngineError::Setting`] for a size of 0 and for more than [`MAX_STATE`] numbers.
-pub(crate) fn state_size(shape: &[usize]) -> Result<usize, EngineError> {
+/// [`EngineError::Setting`] for a size of 0, for more than [`MAX_STATE`] numbers, and for more than
+/// [`MAX_STATES`] of all games.
+pub(crate) fn state_size(shape: &[usize], n_games: usize) -> Result<usize, EngineError> {
     let size = shape.iter().try_fold(1_usize, |product, size| product.checked_mul(*size));
     match size {
         _ if shape.is_empty() => Ok(0),
-        Some(size) if (1..=MAX_STATE).contains(&size) => Ok(size),
+        Some(size) if (1..=MAX_STATE).contains(&size) => {
+            let all = size.saturating_mul(n_games);
+            if all <= MAX_STATES {
+                return Ok(size);
+            }
+            Err(EngineError::Setting {
+                name: "state_shape",
+                allowed: format!("so small that all games remember at most {MAX_STATES} numbers"),
+                given: format!("{shape:?} of {n_games} games, {all} numbers"),
+            })
+        }
         _ => Err(EngineError::Setting {
             name: "state_shape",
             allowed: format!("sizes of at least 1 whose product is at most {MAX_STATE}"),

@@ -134,7 +134,7 @@ impl Rollout {
     ) -> Result<Self, EngineError> {
         let EngineConfig { game, reward, n_games, .. } = config;
         let (n_games, needs) = (*n_games, config.learner.needs());
-        let state_size = state_size(&config.state_shape)?;
+        let state_size = state_size(&config.state_shape, n_games)?;
         let rules = Arc::new(Rules::of(game.spec(), needs.all_ends));
         let errands = Arc::new(Errands::new());
         let space = &game.spec().observation;
