@@ -137,3 +137,11 @@ def test_a_face_imports_its_library_at_first_use_and_says_where_to_get_it(
     )
     unknown = f"import reinfors as rf\nprint(hasattr(rf.{face}, 'nonsense'))"
     assert run(unknown).strip() == "False"
+
+
+def test_an_environment_by_its_id_says_where_to_get_gymnasium() -> None:
+    script = (
+        "import sys\nsys.modules['gymnasium'] = None\nimport reinfors as rf\n"
+        "try: rf.games.Gymnasium('CartPole-v1')\nexcept ModuleNotFoundError as error: print(error)"
+    )
+    assert run(script).strip() == "reinfors.games.Gymnasium needs gymnasium: pip install 'reinfors[gym]'"

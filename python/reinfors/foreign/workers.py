@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import pickle
 import signal
@@ -44,6 +45,10 @@ class Recipe:
     def pickled(self) -> bytes:
         """As bytes that another program can read: functions of a script or a notebook by their code."""
         if isinstance(self.env, str):
+            if importlib.util.find_spec("gymnasium") is None:
+                raise ModuleNotFoundError(
+                    "reinfors.games.Gymnasium needs gymnasium: pip install 'reinfors[gym]'", name="gymnasium"
+                )
             with contextlib.suppress(pickle.PicklingError, AttributeError, TypeError):
                 return pickle.dumps(GymnasiumMake(self.env, self.kwargs))
         try:
