@@ -87,3 +87,12 @@ def test_gymnasium_s_environments_take_it_as_render_size() -> None:
     assert [picture.shape for picture in pictures] == [(*size, 3)] * 2
     assert np.array_equal(pictures[0], env.render())
     assert not np.array_equal(pictures[0], pictures[1])
+
+
+@pytest.mark.parametrize(("size", "error"), [((0, 5), ValueError), ((720, 4097), ValueError), ("wide", TypeError)])
+def test_gymnasium_s_environments_refuse_a_size_when_they_are_made(size: Any, error: type[Exception]) -> None:
+    gymnasium = pytest.importorskip("gymnasium")
+    with pytest.raises(error, match="size"):
+        gymnasium.make("reinfors/CarRacing-v3", render_mode="rgb_array", render_size=size)
+    with pytest.raises(error, match="size"):
+        gymnasium.make_vec("reinfors/CarRacing-v3", 2, render_mode="rgb_array", render_size=size)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
@@ -75,6 +76,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
         self.action_space = action_space(self.game)
         self.observation_space = observation_space(self.game)
         self._env = VecEnv(self.game, 1, 1, autoreset="disabled")
+        check_render_size(self._env, render_size)
         self._np_random, self._np_random_seed = seeding.np_random(self._env.seed)
 
     def reset(
@@ -181,6 +183,17 @@ def observed_pixels(env: VecEnv) -> NDArray[np.uint8]:
     observations = env.observe()
     pixels: NDArray[np.uint8] = observations["pixels"] if isinstance(observations, dict) else observations
     return pixels
+
+
+def check_render_size(envs: VecEnv, size: tuple[int, int] | None) -> None:
+    """Refuses a size of pictures when environments are made, not when the first one is drawn.
+
+    Raises:
+        TypeError: It is no (height, width).
+        ValueError: It cannot be drawn.
+    """
+    with contextlib.suppress(RuntimeError):  # the size is fine; nothing was reset yet that could be drawn
+        envs.render(0, size)
 
 
 def warn_of_no_render_mode() -> None:

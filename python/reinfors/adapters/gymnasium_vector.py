@@ -17,6 +17,7 @@ from reinfors.adapters.gymnasium import (
     RENDER_MODES,
     Action,
     Observation,
+    check_render_size,
     game_of,
     known_flags,
     metadata_of,
@@ -93,6 +94,7 @@ class GymnasiumVectorEnv(VectorEnv[Observation, Action, "NDArray[Any]"]):
         self.render_mode = render_mode
         self._render_size = render_size
         self._env = VecEnv(self.game, num_envs, n_threads, autoreset=mode)
+        check_render_size(self._env, render_size)
         self._is_over = np.zeros(num_envs, np.bool_)
         self.num_envs = num_envs
         self.single_action_space = action_space(self.game)

@@ -1,4 +1,4 @@
-"""A game's spaces as Gymnasium's, which Stable-Baselines3 and PettingZoo use as well."""
+"""A game's spaces as Gymnasium's, which Stable-Baselines3 uses as well."""
 
 from __future__ import annotations
 
