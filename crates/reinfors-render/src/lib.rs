@@ -24,6 +24,7 @@
 
 mod axis;
 mod camera;
+mod canvas;
 mod circle;
 mod clip;
 mod colour;
@@ -32,6 +33,7 @@ mod filter;
 mod fringe;
 mod layout;
 mod line;
+mod panel;
 mod scene;
 mod sketch;
 mod smoothscale;

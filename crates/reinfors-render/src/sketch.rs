@@ -15,23 +15,21 @@
 //!
 //! [`Thumbnail`]: crate::Thumbnail
 
-mod canvas;
+mod blocks;
 mod compose;
 mod coverage;
 mod mesh;
-pub(crate) mod panel;
 mod picture;
 mod spans;
 mod stencil;
 
 use crate::axis::Axis;
-use crate::layout::luminance;
+use crate::canvas::{Canvas, Interleave};
+use crate::panel::{Panel, Place};
 use crate::scene::{Item, Shape};
 use crate::{Colour, Layout, Point, Scene, Size, SizeError};
-pub(crate) use canvas::Canvas;
 use coverage::{COLOURED, Coverage, GREY, LAYERS, PLAIN};
 use mesh::{Grid, Mesh};
-use panel::{Panel, Place};
 use reinfors_math::cpu::{Kernel, Level};
 use stencil::Stencil;
 
@@ -54,15 +52,15 @@ pub struct Sketch {
 
 /// Which pixels of the surface fall into which cells, and what becomes of their colours.
 #[derive(Clone, Debug)]
-pub(crate) struct Axes {
+struct Axes {
     columns: Axis,
-    pub rows: Axis,
+    rows: Axis,
     /// Levels that a uniform colour loses to truncation, across and down.
     loss: u8,
 }
 
 impl Axes {
-    pub fn new(columns: Axis, rows: Axis) -> Self {
+    fn new(columns: Axis, rows: Axis) -> Self {
         const BRIGHT: u8 = 200;
         let (column, row) = (columns.taps.len() / 2, rows.taps.len() / 2);
         let loss = BRIGHT - rows.uniform(row, columns.uniform(column, BRIGHT));
@@ -101,33 +99,6 @@ impl Kernel for AddMesh<'_> {
             }
         }
         mesh.trace(grid, coverage);
-    }
-}
-
-/// Planes as pixels, or as their luminance.
-pub(crate) struct Interleave<'a> {
-    pub planes: &'a [u8],
-    pub is_gray: bool,
-    pub out: &'a mut [u8],
-}
-
-impl Kernel for Interleave<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let (reds, rest) = self.planes.split_at(self.planes.len() / 3);
-        let (greens, blues) = rest.split_at(reds.len());
-        let pixels = reds.iter().zip(greens).zip(blues);
-        if self.is_gray {
-            for (byte, ((&red, &green), &blue)) in self.out.iter_mut().zip(pixels) {
-                *byte = luminance([red, green, blue, 0]);
-            }
-        } else {
-            for (pixel, ((&red, &green), &blue)) in self.out.chunks_exact_mut(3).zip(pixels) {
-                pixel.copy_from_slice(&[red, green, blue]);
-            }
-        }
     }
 }
 
@@ -208,7 +179,8 @@ impl Sketch {
         }
         self.coverage.compose(self.level, &mut ground, canvas);
         if let Some(place) = &place {
-            self.panel.draw(self.level, scene, place, &self.axes, canvas);
+            let Axes { columns, rows, .. } = &self.axes;
+            self.panel.draw(self.level, scene, place, [columns, rows], canvas);
         }
     }
 

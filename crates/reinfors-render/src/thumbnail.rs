@@ -27,8 +27,9 @@ mod sums;
 mod windows;
 
 use crate::axis::Axis;
+use crate::canvas::{Canvas, Interleave};
+use crate::panel::{self, Panel};
 use crate::scene::{Item, Shape};
-use crate::sketch::{Axes, Canvas, Interleave, panel, panel::Panel};
 use crate::{Colour, Layout, Scene, Size, SizeError};
 use cells::Cells;
 use edge::DrawEdges;
@@ -52,7 +53,7 @@ pub struct Thumbnail {
     jobs: Jobs,
     brush: Brush,
     panel: Panel,
-    axes: Axes,
+    axes: [Axis; 2],
     /// The channels, where the layout does not have them apart.
     planes: Vec<u8>,
 }
@@ -95,8 +96,8 @@ impl Thumbnail {
     /// # Errors
     /// [`SizeError`] unless `size` is smaller than `surface` on both axes, and not below 1/250 of it.
     pub fn new(surface: Size, size: Size, layout: Layout) -> Result<Self, SizeError> {
-        let [column_axis, row_axis] = Axis::both(surface, size)?;
-        let (columns, rows) = (Windows::new(&column_axis), Windows::new(&row_axis));
+        let axes = Axis::both(surface, size)?;
+        let [columns, rows] = axes.each_ref().map(Windows::new);
         let planes = if layout == Layout::Chw { 0 } else { 3 * size.area() };
         Ok(Self {
             surface,
@@ -107,8 +108,8 @@ impl Thumbnail {
             cells: Cells::new(size),
             jobs: Jobs::new(size.area()),
             brush: Brush::new(columns.widest()),
-            panel: Panel::new(&column_axis),
-            axes: Axes::new(column_axis, row_axis),
+            panel: Panel::new(&axes[0]),
+            axes,
             planes: vec![0; planes],
             columns,
             rows,
@@ -146,7 +147,7 @@ impl Thumbnail {
     }
 
     fn draw_planes(&mut self, scene: &Scene, canvas: &mut Canvas) {
-        let panel = panel::Place::find(scene, &self.axes.rows);
+        let panel = panel::Place::find(scene, &self.axes[1]);
         // The rows above the panel, or all of them.
         self.rows.limit(panel.as_ref().map_or(self.size.height, |panel| panel.rows.start));
         self.level.run(Place { thumbnail: self, scene, canvas });
@@ -160,7 +161,7 @@ impl Thumbnail {
         self.draw_mixes::<2>(scene, canvas);
         self.draw_mixes::<3>(scene, canvas);
         if let Some(place) = &panel {
-            self.panel.draw(self.level, scene, place, &self.axes, canvas);
+            self.panel.draw(self.level, scene, place, self.axes.each_ref(), canvas);
         }
     }
 

@@ -3,8 +3,9 @@
 //!
 //! Row by row. On one ground, a block without an edge is what the block above is.
 
-use super::canvas::{BLOCK, Canvas, rounded};
+use super::blocks::{BLOCK, rounded};
 use super::coverage::{COLOURED, Cells, Coverage, GREY, LAYERS, Layer, PLAIN};
+use crate::canvas::Canvas;
 use reinfors_math::cpu::{Kernel, Level};
 
 /// A layer's coverage, red, green and blue in a block.

@@ -10,7 +10,7 @@
 //!    overlaps itself the areas pass one, and their mean colour is taken.
 //! 4. Layers are kept apart until all of them are laid over what is below at once (`compose`).
 
-use super::canvas::BLOCK;
+use super::blocks::BLOCK;
 use super::compose::Sums;
 use crate::Size;
 use reinfors_math::cpu::{Kernel, Level};

@@ -1,9 +1,9 @@
 //! Grey pictures that lie on the world: the mean of their pixels in each cell.
 
 use super::Axes;
-use super::canvas::Canvas;
 use super::stencil::{cells, share};
 use crate::Scene;
+use crate::canvas::Canvas;
 use crate::scene::{Item, Shape};
 
 /// Draws the scanlines of a picture that lie above `limit`.

@@ -9,9 +9,9 @@
 mod silhouette;
 
 use super::Axes;
-use super::canvas::Canvas;
 use super::spans::Spans;
 use crate::axis::Axis;
+use crate::canvas::Canvas;
 use crate::circle::disc;
 use crate::line::thick_line;
 use crate::scene::{Item, Shape};

@@ -3,7 +3,7 @@
 use super::ink::{Ink, Inks};
 use super::jobs::Jobs;
 use super::windows::Axes;
-use crate::sketch::Canvas;
+use crate::canvas::Canvas;
 use crate::{Colour, Size};
 use std::ops::Range;
 

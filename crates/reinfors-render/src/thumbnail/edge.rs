@@ -6,7 +6,7 @@ use super::outline::{FlatColumns, Hard, Opacities, Soft};
 use super::rows::{LANES, Lanes, Places};
 use super::sums::{add_rows, shrunk};
 use super::windows::{Axes, Window};
-use crate::sketch::Canvas;
+use crate::canvas::Canvas;
 use reinfors_math::cpu::{Kernel, Level};
 use std::ops::Range;
 

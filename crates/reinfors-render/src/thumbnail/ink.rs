@@ -7,12 +7,12 @@ use super::pairs::Pairs;
 use super::rows::{LANES, Places};
 use super::spans::{Fill, Spans};
 use super::windows::{Axes, Windows};
+use crate::canvas::Canvas;
 use crate::circle::{disc, ring};
 use crate::crossings::{Crossings, Rule};
 use crate::fringe::{FringeLine, Run};
 use crate::line::thick_line;
 use crate::scene::{Item, Shape};
-use crate::sketch::Canvas;
 use crate::{Colour, Point, Scene, Size};
 use std::ops::Range;
 

@@ -9,7 +9,7 @@ use super::outline::Soft;
 use super::rows::{LANES, Places};
 use super::windows::{Axes, Window};
 use crate::Colour;
-use crate::sketch::Canvas;
+use crate::canvas::Canvas;
 use std::ops::Range;
 
 /// The channels of a cell that are drawn: those that change, but for those that are everywhere what red is.

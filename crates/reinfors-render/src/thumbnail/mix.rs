@@ -9,7 +9,7 @@ use super::rows::{LANES, Lanes};
 use super::sums::{add_rows, shrunk};
 use super::windows::{Axes, Window};
 use crate::Scene;
-use crate::sketch::Canvas;
+use crate::canvas::Canvas;
 use reinfors_math::cpu::Kernel;
 
 /// Cells of one number of channels.

@@ -1,11 +1,10 @@
-//! The small picture being drawn, a plane of bytes to a channel, and the one rule for mixing colours on it.
+//! Blocks of cells on the canvas, and the one rule for mixing colours on it.
 //!
 //! Bytes are kept as they leave `smoothscale`, which lowers a uniform colour by one level across and one
 //! down. Its truncations lower mixed colours a little less: [`ROUND`] is that difference and the rounding to
 //! a byte.
 
-use crate::Size;
-use std::ops::Range;
+use crate::canvas::Canvas;
 
 /// Cells handled together, side by side.
 pub(super) const BLOCK: usize = 8;
@@ -13,21 +12,7 @@ pub(super) const BLOCK: usize = 8;
 /// Added before the fraction is dropped. Uniform colours stay as they are for any value in `0.0..1.0`.
 const ROUND: f32 = 0.95;
 
-/// Three planes of `size` bytes, borrowed: where the layout allows it they are the picture itself.
-#[derive(Debug)]
-pub(crate) struct Canvas<'a> {
-    pub size: Size,
-    pub planes: [&'a mut [u8]; 3],
-}
-
-impl<'a> Canvas<'a> {
-    /// A canvas over `3 * size.area()` bytes.
-    pub fn over(bytes: &'a mut [u8], size: Size) -> Self {
-        let (red, rest) = bytes.split_at_mut(size.area());
-        let (green, blue) = rest.split_at_mut(size.area());
-        Self { size, planes: [red, green, blue] }
-    }
-
+impl Canvas<'_> {
     /// Puts bytes into a block. The last block of a row may be narrower.
     #[inline(always)]
     pub fn store(&mut self, row: usize, block: usize, bytes: &[[u8; BLOCK]; 3]) {
@@ -81,19 +66,6 @@ impl<'a> Canvas<'a> {
             }
         }
         cells
-    }
-
-    /// The cells of a box in one plane, row by row.
-    #[inline(always)]
-    pub fn cells(
-        &mut self,
-        plane: usize,
-        rows: Range<usize>,
-        columns: Range<usize>,
-    ) -> impl Iterator<Item = &mut [u8]> {
-        let width = self.size.width;
-        let lines = rows.start * width..rows.end * width;
-        self.planes[plane][lines].chunks_exact_mut(width).map(move |row| &mut row[columns.clone()])
     }
 
     /// Mixes one cell: `keep` of what is there, plus `ink`.

@@ -6,9 +6,8 @@
 mod memo;
 mod scanline;
 
-use super::Axes;
-use super::canvas::Canvas;
 use crate::axis::{Axis, Tap};
+use crate::canvas::Canvas;
 use crate::scene::{Item, Shape};
 use crate::{Colour, Scene};
 use memo::{Key, Memo};
@@ -68,7 +67,7 @@ struct DrawPanel<'a, 'b> {
     panel: &'a mut Panel,
     scene: &'a Scene,
     place: &'a Place,
-    axes: &'a Axes,
+    axes: [&'a Axis; 2],
     canvas: &'a mut Canvas<'b>,
 }
 
@@ -90,18 +89,25 @@ impl Panel {
         }
     }
 
-    /// Draws the rows of `place`.
-    pub fn draw(&mut self, level: Level, scene: &Scene, place: &Place, axes: &Axes, canvas: &mut Canvas) {
+    /// Draws the rows of `place`, shrunk along columns and rows.
+    pub fn draw(
+        &mut self,
+        level: Level,
+        scene: &Scene,
+        place: &Place,
+        axes: [&Axis; 2],
+        canvas: &mut Canvas,
+    ) {
         level.run(DrawPanel { panel: self, scene, place, axes, canvas });
     }
 
     #[inline(always)]
-    fn draw_place(&mut self, scene: &Scene, place: &Place, axes: &Axes, canvas: &mut Canvas) {
+    fn draw_place(&mut self, scene: &Scene, place: &Place, [columns, rows]: [&Axis; 2], canvas: &mut Canvas) {
         let items = &scene.items()[place.first_item..];
-        let known = self.known_text(scene, items, place, &axes.columns);
+        let known = self.known_text(scene, items, place, columns);
         let recalled = known.as_ref().filter(|known| self.memo.holds(&known.key));
         let skipped = recalled.map(|known| known.item);
-        self.draw_rows(&Content { scene, items, skipped, columns: &axes.columns }, place, &axes.rows, canvas);
+        self.draw_rows(&Content { scene, items, skipped, columns }, place, rows, canvas);
         if let Some(Known { key, columns, .. }) = known {
             if skipped.is_some() {
                 for plane in 0..3 {
