@@ -15,6 +15,7 @@ from torch import nn
 import reinfors as rf
 
 GAMMA, VALUE_WEIGHT, ENTROPY_WEIGHT, AHEAD = 0.99, 0.5, 0.01, 2
+UNIT = 25.0  # rewards are learnt from in this unit: a car that takes bends gets a few of them
 
 
 class Network(nn.Module):
@@ -41,11 +42,12 @@ def main() -> None:
     given = parser.parse_args()
     game = rf.games.CarRacing(size=(48, 48), gray=True, frame_stack=2, frame_skip=4, max_steps=400, frames="fast")
     learner = rf.learners.Vtrace(gamma=GAMMA, rho_clip=1.0, c_clip=1.0)
-    engine = rf.Engine(game, None, rf.policies.Ppo(), learner, given.games, seed=0)
+    reward = rf.Reward(tile=1000 / UNIT, step=-0.1 / UNIT, off_playfield=-100 / UNIT)
+    engine = rf.Engine(game, reward, rf.policies.Ppo(), learner, given.games, seed=0)
     network = Network(engine.obs_shape[0], engine.n_params).to(given.device)
     network(torch.zeros(1, *engine.obs_shape, device=given.device))  # the lazy layer takes its size
     acting = [copy.deepcopy(network)]  # swapped as a whole: the stream's thread never sees half an update
-    optimizer = torch.optim.Adam(network.parameters(), lr=5e-4, eps=1e-5)
+    optimizer = torch.optim.Adam(network.parameters(), lr=3e-4, eps=1e-5)
 
     @torch.inference_mode()
     def infer(obs: np.ndarray) -> torch.Tensor:
@@ -68,7 +70,7 @@ def main() -> None:
             optimizer.step()
             acting[0] = copy.deepcopy(network)
             engine.weights_updated()
-            returns = [round(episode["return"]) for episode in batch.telemetry["episodes"]]
+            returns = [round(episode["return"] * UNIT) for episode in batch.telemetry["episodes"]]
             print(update, f"lag {batch.telemetry['lag']['mean']:.1f}", returns)
 
 
