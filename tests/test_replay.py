@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -269,6 +271,28 @@ def test_what_it_cannot_take_or_give_is_refused_and_changes_nothing() -> None:
     assert (len(replay), len(uniform)) == (9, 5)
     assert repr(uniform) == "Replay(5 of 5 transitions)"
     assert (replay.sample(30).weights == 1).all()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits its memory as Linux does")
+def test_a_sample_that_does_not_fit_into_memory_is_refused() -> None:
+    script = """
+import resource
+import numpy as np
+import reinfors as rf
+
+learner = rf.learners.Transitions()
+engine = rf.Engine(rf.games.CarRacing(), None, rf.policies.EpsilonGreedy(), learner, n_games=2, n_threads=1, seed=0)
+replay = rf.Replay(10, 0)
+replay.add(engine.collect(4, lambda obs: np.zeros((len(obs), 5))))
+resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+try:
+    replay.sample(2**20)
+except ValueError as error:
+    print(error)
+print(len(replay.sample(5)))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines() == ["size must be so small that the sample fits into memory, got 1048576", "5"]
 
 
 def test_several_threads_may_use_it() -> None:

@@ -180,7 +180,12 @@ impl Contents {
     ) -> Result<Sample, EngineError> {
         let at = |place: &usize| &self.transitions[*place];
         let drawn = |newest: fn(&Transition) -> u64| {
-            let mut arrays = ObservationArray::zeros(&self.space, places.len())?;
+            let zeros = ObservationArray::zeros(&self.space, places.len());
+            let mut arrays = zeros.map_err(|_| EngineError::Setting {
+                name: "size",
+                allowed: "so small that the sample fits into memory".into(),
+                given: places.len().to_string(),
+            })?;
             for (part, array) in arrays.iter_mut().enumerate() {
                 let rows = array.bytes_mut().chunks_exact_mut(self.space.parts[part].size());
                 for (place, out) in places.iter().zip(rows) {
