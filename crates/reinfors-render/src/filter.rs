@@ -7,8 +7,8 @@ use crate::Colour;
 use crate::axis::Tap;
 
 /// The upper half of a product: SSE2's `mulhi_epu16`.
-#[inline]
-const fn high(a: u16, b: u16) -> u16 {
+#[inline(always)]
+pub(crate) const fn high(a: u16, b: u16) -> u16 {
     ((a as u32 * b as u32) >> 16) as u16
 }
 

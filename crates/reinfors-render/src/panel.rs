@@ -8,6 +8,7 @@ mod scanline;
 
 use crate::axis::{Axis, Tap};
 use crate::canvas::Canvas;
+use crate::filter::high;
 use crate::scene::{Item, Shape};
 use crate::{Colour, Scene};
 use memo::{Key, Memo};
@@ -188,10 +189,4 @@ fn is_alone(items: &[Item], picture: usize, columns: &Axis, reach: &Range<usize>
         _ => false,
     };
     items[0].colour == Colour::BLACK && !items.iter().enumerate().any(meets)
-}
-
-/// The upper half of a product: SSE2's `mulhi_epu16`.
-#[inline(always)]
-const fn high(a: u16, b: u16) -> u16 {
-    ((a as u32 * b as u32) >> 16) as u16
 }

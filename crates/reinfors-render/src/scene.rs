@@ -58,6 +58,19 @@ pub(crate) struct Item {
     pub mesh: usize,
 }
 
+impl Item {
+    /// Whether it paints the whole of a surface.
+    pub fn covers(&self, surface: Size) -> bool {
+        match self.shape {
+            Shape::Rectangle { min, max } => {
+                let far = max.x >= surface.width as i32 - 1 && max.y >= surface.height as i32 - 1;
+                min.x <= 0 && min.y <= 0 && far
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Rows a shape may touch, both ends included, before any flip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RowRange {

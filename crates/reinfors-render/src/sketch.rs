@@ -162,14 +162,7 @@ impl Sketch {
         };
         self.coverage.height = place.as_ref().map_or(self.size.height, |place| place.rows.start);
         let (world, panel) = scene.items().split_at(world);
-        let covers = |item: &Item| match item.shape {
-            Shape::Rectangle { min, max } => {
-                let far = max.x >= self.surface.width as i32 - 1 && max.y >= self.surface.height as i32 - 1;
-                min.x <= 0 && min.y <= 0 && far
-            }
-            _ => false,
-        };
-        let base = world.iter().rposition(covers);
+        let base = world.iter().rposition(|item| item.covers(self.surface));
         let mut ground = Some(self.axes.ink(base.map_or(Colour::BLACK, |index| world[index].colour)));
         let visible = &world[base.map_or(0, |index| index + 1)..];
         // A panel's bars may rise above it.

@@ -29,7 +29,6 @@ mod windows;
 use crate::axis::Axis;
 use crate::canvas::{Canvas, Interleave};
 use crate::panel::{self, Panel};
-use crate::scene::{Item, Shape};
 use crate::{Colour, Layout, Scene, Size, SizeError};
 use cells::Cells;
 use edge::DrawEdges;
@@ -169,7 +168,7 @@ impl Thumbnail {
     fn place(&mut self, scene: &Scene, canvas: &mut Canvas) {
         let Self { surface, columns, rows, inks, cells, .. } = self;
         let items = scene.items();
-        let base = items.iter().rposition(|item| covers(item, *surface));
+        let base = items.iter().rposition(|item| item.covers(*surface));
         let first = base.map_or(0, |index| index + 1);
         let ground = base.map_or(Colour::BLACK, |index| items[index].colour);
         let axes = (&*columns, &*rows);
@@ -192,16 +191,5 @@ impl Thumbnail {
         let Self { columns, rows, inks, jobs, brush, level, .. } = self;
         let (mixes, marks, axes) = (&jobs.mixes[N - 1][..], &jobs.marks[..], (&*columns, &*rows));
         level.run(DrawMixes::<N> { mixes, marks, inks, scene, axes, brush, canvas });
-    }
-}
-
-/// Whether a shape paints the whole surface.
-fn covers(item: &Item, surface: Size) -> bool {
-    match item.shape {
-        Shape::Rectangle { min, max } => {
-            let far = max.x >= surface.width as i32 - 1 && max.y >= surface.height as i32 - 1;
-            min.x <= 0 && min.y <= 0 && far
-        }
-        _ => false,
     }
 }
