@@ -21,7 +21,10 @@ mod jobs;
 mod mix;
 mod outline;
 mod pairs;
+mod reach;
 mod rows;
+mod sets;
+mod sort;
 mod spans;
 mod sums;
 mod windows;
@@ -36,6 +39,7 @@ use ink::Inks;
 use jobs::{Jobs, Kind};
 use mix::{Brush, DrawMixes};
 use reinfors_math::cpu::{Kernel, Level};
+use sort::{Sight, Sorter};
 use windows::Windows;
 
 /// Draws scenes at one small size. Keeps its buffers: a frame allocates nothing.
@@ -49,6 +53,7 @@ pub struct Thumbnail {
     rows: Windows,
     inks: Inks,
     cells: Cells,
+    sorter: Sorter,
     jobs: Jobs,
     brush: Brush,
     panel: Panel,
@@ -57,35 +62,19 @@ pub struct Thumbnail {
     planes: Vec<u8>,
 }
 
-/// A shape after the other is told to the cells.
-struct Place<'a, 'b> {
+/// A shape after the other is told to the cells, then what shows of them is sorted.
+struct Prepare<'a, 'b> {
     thumbnail: &'a mut Thumbnail,
     scene: &'a Scene,
     canvas: &'a mut Canvas<'b>,
 }
 
-impl Kernel for Place<'_, '_> {
+impl Kernel for Prepare<'_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        self.thumbnail.place(self.scene, self.canvas);
-    }
-}
-
-/// The cells tell what is to be drawn.
-struct Sort<'a, 'b> {
-    thumbnail: &'a mut Thumbnail,
-    canvas: &'a mut Canvas<'b>,
-}
-
-impl Kernel for Sort<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Thumbnail { columns, rows, inks, cells, jobs, .. } = self.thumbnail;
-        cells.sort(jobs, inks, (columns, rows), self.canvas);
+        self.thumbnail.prepare(self.scene, self.canvas);
     }
 }
 
@@ -105,6 +94,7 @@ impl Thumbnail {
             level: Level::best(),
             inks: Inks::new(surface),
             cells: Cells::new(size),
+            sorter: Sorter::new(),
             jobs: Jobs::new(size.area()),
             brush: Brush::new(columns.widest()),
             panel: Panel::new(&axes[0]),
@@ -149,8 +139,7 @@ impl Thumbnail {
         let panel = panel::Place::find(scene, &self.axes[1]);
         // The rows above the panel, or all of them.
         self.rows.limit(panel.as_ref().map_or(self.size.height, |panel| panel.rows.start));
-        self.level.run(Place { thumbnail: self, scene, canvas });
-        self.level.run(Sort { thumbnail: self, canvas });
+        self.level.run(Prepare { thumbnail: self, scene, canvas });
         for kind in [Kind::Hard, Kind::Steep, Kind::Flat] {
             self.draw_edges::<1>(kind, canvas);
             self.draw_edges::<2>(kind, canvas);
@@ -165,20 +154,21 @@ impl Thumbnail {
     }
 
     #[inline(always)]
-    fn place(&mut self, scene: &Scene, canvas: &mut Canvas) {
-        let Self { surface, columns, rows, inks, cells, .. } = self;
+    fn prepare(&mut self, scene: &Scene, canvas: &mut Canvas) {
+        let Self { surface, columns, rows, inks, cells, sorter, jobs, .. } = self;
         let items = scene.items();
         let base = items.iter().rposition(|item| item.covers(*surface));
         let first = base.map_or(0, |index| index + 1);
         let ground = base.map_or(Colour::BLACK, |index| items[index].colour);
         let axes = (&*columns, &*rows);
-        cells.clear(ground, axes, canvas);
+        cells.clear();
         inks.clear();
         for item in &items[first..] {
             if let Some(index) = inks.push(scene, item, axes) {
-                inks.place(index, cells, axes, canvas);
+                inks.place(index, cells, axes);
             }
         }
+        sorter.sort(&Sight { ground, cells, inks, axes }, jobs, canvas);
     }
 
     fn draw_edges<const N: usize>(&mut self, kind: Kind, canvas: &mut Canvas) {

@@ -1,146 +1,112 @@
-//! Which shapes each cell shows: a colour all over, then the shapes that touch it, in drawing order.
+//! Which cells each shape touches and which it fills, row after row of cells.
 
-use super::ink::{Ink, Inks};
-use super::jobs::Jobs;
-use super::windows::Axes;
-use crate::canvas::Canvas;
-use crate::{Colour, Size};
+use super::sets::{STRETCH, Set, between};
+use crate::Size;
 use std::ops::Range;
 
-/// Marks of a cell that there is room for from the beginning: more than a crowded frame has on average. Memory
-/// that is never written costs nothing.
-pub(super) const MARKS: usize = 4;
+/// Lines of a shape that are told apart: line `k` is told as number `k % LINES`.
+pub(super) const LINES: usize = 4;
 
-/// No mark.
-const NONE: u32 = u32::MAX;
+/// No stroke.
+pub(super) const NONE: u32 = u32::MAX;
 
-/// That a shape touches a cell.
+/// One shape in one row of cells, or in a stretch of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub(super) struct Stroke {
+    /// Cells that the shape's spans or dots touch.
+    pub touched: Set,
+    /// Cells that show nothing but its colour.
+    pub covered: Set,
+    /// Cells that each of its lines comes near.
+    pub lines: [Set; LINES],
     pub ink: u32,
-    /// Which of its lines come near: line `k` has bit `k % 32`.
-    pub lines: u32,
-    next: u32,
+    /// The stroke that was drawn there before it.
+    pub before: u32,
 }
 
-/// The cells of a picture, row after row.
+/// All strokes of a frame.
 #[derive(Clone, Debug)]
 pub(super) struct Cells {
-    size: Size,
-    /// The colour that covered each cell last.
-    base: Vec<Colour>,
-    /// The first and last mark since.
-    chains: Vec<[u32; 2]>,
-    marks: Vec<Mark>,
-    /// Cells that were given a first mark, perhaps more than once.
-    mixed: Vec<u32>,
+    pub width: usize,
+    /// Stretches of a row.
+    pub stretches: usize,
+    pub strokes: Vec<Stroke>,
+    /// The last stroke of each stretch.
+    pub last: Vec<u32>,
+}
+
+/// A shape's strokes.
+pub(super) struct Strokes<'a> {
+    rows: Range<usize>,
+    stretches: usize,
+    strokes: &'a mut [Stroke],
 }
 
 impl Cells {
     pub fn new(size: Size) -> Self {
+        let stretches = size.width.div_ceil(STRETCH);
+        let room = stretches * size.height;
         Self {
-            size,
-            base: vec![Colour::BLACK; size.area()],
-            chains: vec![[NONE; 2]; size.area()],
-            marks: Vec::with_capacity(MARKS * size.area()),
-            mixed: Vec::with_capacity(size.area()),
+            width: size.width,
+            stretches,
+            // Memory that is never written costs nothing.
+            strokes: Vec::with_capacity(8 * room),
+            last: vec![NONE; room],
         }
     }
 
-    /// Every cell shows `colour` alone.
-    #[inline(always)]
-    pub fn clear(&mut self, colour: Colour, axes: Axes, canvas: &mut Canvas) {
-        self.marks.clear();
-        self.mixed.clear();
-        for row in 0..axes.1.end {
-            self.cover(row, 0..self.size.width, colour, axes, canvas);
-        }
+    pub fn clear(&mut self) {
+        self.strokes.clear();
+        self.last.fill(NONE);
     }
 
-    /// Some cells of a row show `colour` alone.
+    /// The strokes of the next shape, which touch nothing yet.
     #[inline(always)]
-    pub fn cover(
-        &mut self,
-        row: usize,
-        cells: Range<usize>,
-        colour: Colour,
-        axes: Axes,
-        canvas: &mut Canvas,
-    ) {
-        let start = row * self.size.width;
-        let range = start + cells.start..start + cells.end;
-        self.base[range.clone()].fill(colour);
-        self.chains[range.clone()].fill([NONE; 2]);
-        if axes.0.is_even() {
-            let shown = shown(colour, axes, row, cells.start);
-            for (plane, shown) in canvas.planes.iter_mut().zip(shown) {
-                plane[range.clone()].fill(shown);
-            }
-        } else {
-            for (column, cell) in cells.zip(range) {
-                let shown = shown(colour, axes, row, column);
-                for (plane, shown) in canvas.planes.iter_mut().zip(shown) {
-                    plane[cell] = shown;
-                }
-            }
+    pub fn begin(&mut self, ink: u32, rows: Range<usize>) -> Strokes<'_> {
+        let first = self.strokes.len();
+        for last in &mut self.last[rows.start * self.stretches..rows.end * self.stretches] {
+            let before = std::mem::replace(last, self.strokes.len() as u32);
+            self.strokes.push(Stroke { touched: 0, covered: 0, lines: [0; LINES], ink, before });
         }
+        Strokes { rows, stretches: self.stretches, strokes: &mut self.strokes[first..] }
     }
 
-    /// A shape touches some cells of a row, with the lines of the mask.
+    /// The cells of a stretch.
     #[inline(always)]
-    pub fn touch(&mut self, row: usize, cells: Range<usize>, index: u32, ink: &Ink, lines: u32) {
-        let start = row * self.size.width;
-        for cell in start + cells.start..start + cells.end {
-            let [first, last] = self.chains[cell];
-            let mark = self.marks.len() as u32;
-            if last == NONE {
-                // A shape in the colour of all that is there does not show.
-                if self.base[cell] == ink.colour && ink.picture.is_none() {
-                    continue;
-                }
-                self.chains[cell] = [mark, mark];
-                self.mixed.push(cell as u32);
-            } else {
-                let known = &mut self.marks[last as usize];
-                if known.ink == index {
-                    known.lines |= lines;
-                    continue;
-                }
-                known.next = mark;
-                self.chains[cell] = [first, mark];
-            }
-            self.marks.push(Mark { ink: index, lines, next: NONE });
-        }
-    }
-
-    /// Sorts out what is to be drawn of the cells that show more than a colour.
-    #[inline(always)]
-    pub fn sort(&mut self, jobs: &mut Jobs, inks: &Inks, axes: Axes, canvas: &mut Canvas) {
-        jobs.clear();
-        for &cell in &self.mixed {
-            let cell = cell as usize;
-            let [mut next, _] = std::mem::replace(&mut self.chains[cell], [NONE; 2]);
-            if next == NONE {
-                continue;
-            }
-            let first = jobs.marks.len();
-            while next != NONE {
-                let mark = self.marks[next as usize];
-                jobs.marks.push(mark);
-                next = mark.next;
-            }
-            let place = (cell / self.size.width, cell % self.size.width, cell);
-            jobs.push(place, self.base[cell], first, inks, axes, canvas);
-        }
+    pub fn stretch(&self, index: usize) -> Range<usize> {
+        index * STRETCH..((index + 1) * STRETCH).min(self.width)
     }
 }
 
-/// What a cell comes out as that shows one colour.
-#[inline(always)]
-pub(super) fn shown(colour: Colour, (columns, rows): Axes, row: usize, column: usize) -> [u8; 3] {
-    let mut shown = colour.channels();
-    for value in &mut shown {
-        *value = rows.uniform(row, columns.uniform(column, *value));
+impl Strokes<'_> {
+    /// The shape's spans or dots touch some cells of a row.
+    #[inline(always)]
+    pub fn touch(&mut self, row: usize, cells: Range<usize>) {
+        self.each(row, cells, |stroke, set| stroke.touched |= set);
     }
-    shown
+
+    /// The shape fills some cells of a row.
+    #[inline(always)]
+    pub fn cover(&mut self, row: usize, cells: Range<usize>) {
+        self.each(row, cells, |stroke, set| stroke.covered |= set);
+    }
+
+    /// One of the shape's lines comes near some cells of a row.
+    #[inline(always)]
+    pub fn approach(&mut self, row: usize, cells: Range<usize>, line: usize) {
+        self.each(row, cells, |stroke, set| stroke.lines[line % LINES] |= set);
+    }
+
+    #[inline(always)]
+    fn each(&mut self, row: usize, cells: Range<usize>, change: impl Fn(&mut Stroke, Set)) {
+        debug_assert!(self.rows.contains(&row), "row {row} of {:?}", self.rows);
+        let strokes = &mut self.strokes[(row - self.rows.start) * self.stretches..][..self.stretches];
+        if let [stroke] = strokes {
+            return change(stroke, between(cells.start, cells.end));
+        }
+        for (index, stroke) in strokes.iter_mut().enumerate() {
+            let inside = |cell: usize| cell.clamp(index * STRETCH, (index + 1) * STRETCH) - index * STRETCH;
+            change(stroke, between(inside(cells.start), inside(cells.end)));
+        }
+    }
 }

@@ -1,13 +1,12 @@
 //! Shapes as the cells need them: spans, soft lines, soft dots or greys of one colour, and the cells that
 //! they touch or cover.
 
-use super::cells::Cells;
+use super::cells::LINES;
 use super::outline::{Soft, Turn};
 use super::pairs::Pairs;
 use super::rows::{LANES, Places};
 use super::spans::{Fill, Spans};
 use super::windows::{Axes, Windows};
-use crate::canvas::Canvas;
 use crate::circle::{disc, ring};
 use crate::crossings::{Crossings, Rule};
 use crate::fringe::{FringeLine, Run};
@@ -34,11 +33,10 @@ impl Ink {
         self.fill.layers == 1 && self.picture.is_none() && self.dots.start == self.dots.end
     }
 
-    /// Whether one span a row and one of its lines, or none, is all there is to see of it.
+    /// Whether spans, one a row, and few enough lines to be told apart are all there is to see of it.
     #[inline(always)]
-    pub const fn is_plain(&self, lines: u32) -> bool {
-        let has_one_line = lines & lines.wrapping_sub(1) == 0 && self.lines.end - self.lines.start <= 32;
-        self.is_simple() && has_one_line
+    pub const fn is_plain(&self) -> bool {
+        self.is_simple() && self.lines.end - self.lines.start <= LINES
     }
 }
 
@@ -69,9 +67,8 @@ pub(super) struct Inks {
     crossings: Crossings,
 }
 
-/// Shapes that there is room for from the beginning, and lines of each of them.
+/// Shapes that there is room for from the beginning.
 const SHAPES: usize = 1024;
-const LINES: usize = 4;
 
 impl Inks {
     /// For scenes of `surface`.
@@ -176,78 +173,6 @@ impl Inks {
             picture,
         });
         Some(self.inks.len() as u32 - 1)
-    }
-
-    /// Tells the cells that the shape touches them or covers them.
-    #[inline(always)]
-    pub fn place(&self, index: u32, cells: &mut Cells, (columns, rows): Axes, canvas: &mut Canvas) {
-        let ink = self.get(index);
-        for (line, soft) in self.lines[ink.lines.clone()].iter().enumerate() {
-            let bit = 1 << (line % 32);
-            match soft {
-                Soft::Steep(steep) => {
-                    let (top, bottom) = (ink.turn.row(steep.y + 1), ink.turn.row(steep.y + steep.rows - 1));
-                    let Some([top, bottom]) = rows.clip(top.min(bottom)..=top.max(bottom)) else { continue };
-                    for row in rows.touched(top, bottom) {
-                        let window = &rows.windows[row];
-                        let (first, last) = (window.start.max(top), (window.end - 1).min(bottom));
-                        let (y0, y1) = (ink.turn.row(first), ink.turn.row(last));
-                        let Some([left, right]) = steep.columns(y0.min(y1), y0.max(y1)) else { continue };
-                        if let Some([left, right]) = columns.clip(left..=right) {
-                            cells.touch(row, columns.touched(left, right), index, ink, bit);
-                        }
-                    }
-                }
-                Soft::Flat(flat) => {
-                    let (start, end) =
-                        (flat.x + flat.direction, flat.x + flat.direction * (flat.columns - 1));
-                    let Some([left, right]) = columns.clip(start.min(end)..=start.max(end)) else { continue };
-                    for column in columns.touched(left, right) {
-                        let window = &columns.windows[column];
-                        let Some([y0, y1]) = flat.rows(window.start, window.end - 1) else { continue };
-                        let (y0, y1) = (ink.turn.row(y0), ink.turn.row(y1));
-                        if let Some([top, bottom]) = rows.clip(y0.min(y1)..=y0.max(y1)) {
-                            for row in rows.touched(top, bottom) {
-                                cells.touch(row, column..column + 1, index, ink, bit);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        for dot in &self.dots[ink.dots.clone()] {
-            for row in rows.touched(dot.row, dot.row) {
-                cells.touch(row, columns.touched(dot.x, dot.x), index, ink, 0);
-            }
-        }
-        self.place_fill(index, cells, (columns, rows), canvas);
-    }
-
-    #[inline(always)]
-    fn place_fill(&self, index: u32, cells: &mut Cells, (columns, rows): Axes, canvas: &mut Canvas) {
-        let ink = self.get(index);
-        let fill = &ink.fill;
-        for row in rows.touched(fill.rows.start, fill.rows.end - 1) {
-            // The first layer last: it may cover cells, which then know nothing of this shape.
-            for layer in (0..fill.layers).rev() {
-                let extent = self.spans.extent(fill, layer, &rows.windows[row]);
-                if extent.min_left > extent.max_right {
-                    continue;
-                }
-                let touched = columns.touched(extent.min_left, extent.max_right);
-                let mut inside = touched.end..touched.end;
-                if extent.max_left <= extent.min_right && ink.picture.is_none() {
-                    inside = columns.inside(extent.max_left, extent.min_right);
-                }
-                if inside.start < inside.end {
-                    cells.touch(row, touched.start..inside.start, index, ink, 0);
-                    cells.cover(row, inside.clone(), ink.colour, (columns, rows), canvas);
-                    cells.touch(row, inside.end..touched.end, index, ink, 0);
-                } else {
-                    cells.touch(row, touched, index, ink, 0);
-                }
-            }
-        }
     }
 }
 

@@ -1,16 +1,24 @@
 //! What is to be drawn of each mixed cell, sorted by kind, so that each kind is one small kernel.
 //!
-//! Most mixed cells are an *edge*: one shape over one colour. Before that is seen, two shapes side by side may
-//! have to be found to hide what is below them, as the tiles of a road do wherever they meet.
+//! Most are an *edge*: one shape over one colour.
 
-use super::cells::{MARKS, Mark, shown};
+use super::cells::LINES;
 use super::ink::{Ink, Inks};
 use super::outline::Soft;
-use super::rows::{LANES, Places};
-use super::windows::{Axes, Window};
 use crate::Colour;
 use crate::canvas::Canvas;
 use std::ops::Range;
+
+/// That a shape touches a cell.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    pub ink: u32,
+    /// Which of its lines come near: line `k` has bit `k % LINES`.
+    pub lines: u32,
+}
+
+/// The number of no line.
+pub(super) const NO_LINE: u32 = u32::MAX;
 
 /// The channels of a cell that are drawn: those that change, but for those that are everywhere what red is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,13 +62,25 @@ pub(super) enum Kind {
     Flat,
 }
 
+impl Kind {
+    /// That of an edge with this line near, or with none.
+    #[inline(always)]
+    pub const fn of(line: Option<&Soft>) -> Self {
+        match line {
+            None => Self::Hard,
+            Some(Soft::Steep(_)) => Self::Steep,
+            Some(Soft::Flat(_)) => Self::Flat,
+        }
+    }
+}
+
 /// A cell with one shape over one colour.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub cell: u32,
     pub under: Colour,
     pub ink: u32,
-    /// The line that comes near.
+    /// The line that comes near, or [`NO_LINE`].
     pub line: u32,
     pub channels: Channels,
 }
@@ -89,7 +109,7 @@ impl Jobs {
         Self {
             edges: [(); 3].map(|()| [(); 3].map(|()| room())),
             mixes: [(); 3].map(|()| Vec::with_capacity(cells)),
-            marks: Vec::with_capacity(MARKS * cells),
+            marks: Vec::with_capacity(LINES * cells),
         }
     }
 
@@ -99,68 +119,42 @@ impl Jobs {
         self.marks.clear();
     }
 
-    /// Takes a cell: the colour that covers it, then the marks from `first` on.
+    /// Takes an edge, if it shows.
     #[inline(always)]
-    pub fn push(
-        &mut self,
-        (row, column, cell): (usize, usize, usize),
-        mut under: Colour,
-        first: usize,
-        inks: &Inks,
-        axes: Axes,
-        canvas: &mut Canvas,
-    ) {
-        let hidden = self.hidden(first, inks, &axes.0.windows[column], &axes.1.windows[row]);
-        if hidden > 0 {
-            under = inks.get(self.marks[first + hidden - 1].ink).colour;
-            for (plane, value) in canvas.planes.iter_mut().zip(shown(under, axes, row, column)) {
-                plane[cell] = value;
-            }
-        }
-        let marks = first + hidden..self.marks.len();
-        let channels = compare(under, &self.marks[marks.clone()], inks);
-        if channels.count == 0 {
-            return;
-        }
-        let index = usize::from(channels.count) - 1;
-        let cell = cell as u32;
-        if let [mark] = self.marks[marks.clone()]
-            && inks.get(mark.ink).is_plain(mark.lines)
-        {
-            let line = mark.lines.trailing_zeros();
-            let kind = match inks.get(mark.ink).line(inks, line) {
-                None => Kind::Hard,
-                Some(Soft::Steep(_)) => Kind::Steep,
-                Some(Soft::Flat(_)) => Kind::Flat,
-            };
-            self.edges[kind as usize][index].push(Edge { cell, under, ink: mark.ink, line, channels });
-        } else {
-            self.mixes[index].push(Mix { cell, under, marks, channels });
+    pub fn push_edge(&mut self, kind: Kind, edge: Edge) {
+        if let Some(index) = usize::from(edge.channels.count).checked_sub(1) {
+            self.edges[kind as usize][index].push(edge);
         }
     }
 
-    /// How many of a cell's first shapes do not show, but for their colour, nor what is below them: each is
-    /// hidden by itself and the next.
+    /// Takes a cell: the colour that fills it, then the marks from `first` on.
     #[inline(always)]
-    fn hidden(&self, first: usize, inks: &Inks, columns: &Window, rows: &Window) -> usize {
-        let (start, end) = (columns.start as i16, (columns.end - 1) as i16);
-        let mut hidden = 0;
-        while let [first, second, ..] = self.marks[first + hidden..] {
-            let (first, second) = (inks.get(first.ink), inks.get(second.ink));
-            if !(first.is_simple() && second.is_simple()) {
-                break;
-            }
-            let mut row = rows.start;
-            while row < rows.end {
-                let (a, b) = (inks.read(first, row), inks.read(second, row));
-                if !hides(&a, &b, start, end, rows.end - row) {
-                    return hidden;
-                }
-                row += LANES as i32;
-            }
-            hidden += 1;
+    pub fn push_mix(&mut self, cell: usize, under: Colour, first: usize, inks: &Inks) {
+        let mut contrast = Contrast::of(under);
+        for mark in &self.marks[first..] {
+            contrast = contrast.and(inks.get(mark.ink));
         }
-        hidden
+        let channels = contrast.channels();
+        if let Some(index) = usize::from(channels.count).checked_sub(1) {
+            let marks = first..self.marks.len();
+            self.mixes[index].push(Mix { cell: cell as u32, under, marks, channels });
+        }
+    }
+
+    /// The same, after looking whether it is an edge.
+    #[inline(always)]
+    pub fn push(&mut self, cell: usize, under: Colour, first: usize, inks: &Inks) {
+        if let &[mark] = &self.marks[first..]
+            && inks.get(mark.ink).is_plain()
+            && mark.lines & mark.lines.wrapping_sub(1) == 0
+        {
+            let ink = inks.get(mark.ink);
+            let line = if mark.lines == 0 { NO_LINE } else { mark.lines.trailing_zeros() };
+            let (kind, channels) = (Kind::of(ink.line(inks, line)), Contrast::of(under).and(ink).channels());
+            self.push_edge(kind, Edge { cell: cell as u32, under, ink: mark.ink, line, channels });
+        } else {
+            self.push_mix(cell, under, first, inks);
+        }
     }
 }
 
@@ -172,54 +166,49 @@ impl Ink {
     }
 }
 
-/// Looks at the colours of a cell.
-#[inline(always)]
-fn compare(under: Colour, marks: &[Mark], inks: &Inks) -> Channels {
-    let base = under.0;
-    let (mut differing, mut green, mut blue) = (0, base >> 8 ^ base, base >> 16 ^ base);
-    for mark in marks {
-        let ink = inks.get(mark.ink);
-        let colour = ink.colour.0;
-        differing |= colour ^ base;
-        green |= colour >> 8 ^ colour;
-        blue |= colour >> 16 ^ colour;
-        if ink.picture.is_some() {
-            // Any grey.
-            differing = u32::MAX;
+/// How the colours of a cell differ.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Contrast {
+    base: u32,
+    /// Bits in which a colour differs from the first.
+    differing: u32,
+    /// Bits, in the lowest byte, in which green or blue differs from red.
+    green: u32,
+    blue: u32,
+}
+
+impl Contrast {
+    /// Of one colour.
+    #[inline(always)]
+    pub const fn of(Colour(base): Colour) -> Self {
+        Self { base, differing: 0, green: base >> 8 ^ base, blue: base >> 16 ^ base }
+    }
+
+    /// With the colours of one more shape.
+    #[inline(always)]
+    pub const fn and(mut self, ink: &Ink) -> Self {
+        let Colour(colour) = ink.colour;
+        // A picture may show any grey.
+        self.differing |= if ink.picture.is_some() { u32::MAX } else { colour ^ self.base };
+        self.green |= colour >> 8 ^ colour;
+        self.blue |= colour >> 16 ^ colour;
+        self
+    }
+
+    /// The channels that tell them apart.
+    #[inline(always)]
+    pub fn channels(self) -> Channels {
+        let like_red = [self.green & 0xff == 0, self.blue & 0xff == 0];
+        let wanted = [
+            self.differing & 0xff != 0,
+            self.differing >> 8 & 0xff != 0 && !like_red[0],
+            self.differing >> 16 & 0xff != 0 && !like_red[1],
+        ];
+        let mut channels = Channels { like_red, ..Channels::default() };
+        for (channel, is_wanted) in (0..).zip(wanted) {
+            channels.drawn[usize::from(channels.count).min(2)] = channel;
+            channels.count += u8::from(is_wanted);
         }
+        channels
     }
-    let like_red = [green & 0xff == 0, blue & 0xff == 0];
-    let wanted = [
-        differing & 0xff != 0,
-        differing >> 8 & 0xff != 0 && !like_red[0],
-        differing >> 16 & 0xff != 0 && !like_red[1],
-    ];
-    let mut channels = Channels { like_red, ..Channels::default() };
-    for (channel, is_wanted) in (0..).zip(wanted) {
-        channels.drawn[usize::from(channels.count).min(2)] = channel;
-        channels.count += u8::from(is_wanted);
-    }
-    channels
-}
-
-/// Whether two spans fill columns `start..=end` of the first `count` of sixteen rows.
-#[inline(always)]
-fn hides(a: &(Places, Places), b: &(Places, Places), start: i16, end: i16, count: i32) -> bool {
-    let mut open = Places([0; LANES]);
-    for lane in 0..LANES {
-        let (a_left, a_right) = (a.0.0[lane], a.1.0[lane]);
-        let (b_left, b_right) = (b.0.0[lane], b.1.0[lane]);
-        let by_a = mask(a_left <= start) & mask(a_right >= end);
-        let by_b = mask(b_left <= start) & mask(b_right >= end);
-        let meet = mask(a_left.max(b_left) <= a_right.min(b_right).saturating_add(1));
-        let by_both = mask(a_left.min(b_left) <= start) & mask(a_right.max(b_right) >= end) & meet;
-        open.0[lane] = !(by_a | by_b | by_both) & mask((lane as i16) < count as i16);
-    }
-    open == Places([0; LANES])
-}
-
-/// All bits or none.
-#[inline(always)]
-const fn mask(condition: bool) -> i16 {
-    -(condition as i16)
 }

@@ -1,9 +1,9 @@
 //! Cells with several shapes, or with one that is more than spans and a line: their pixels are drawn shape by
 //! shape, then summed.
 
-use super::cells::Mark;
+use super::cells::LINES;
 use super::ink::{Dot, Ink, Inks, Picture};
-use super::jobs::Mix;
+use super::jobs::{Mark, Mix};
 use super::outline::{FlatColumns, Opacities, Soft};
 use super::rows::{LANES, Lanes};
 use super::sums::{add_rows, shrunk};
@@ -92,24 +92,19 @@ impl Brush {
                 continue;
             }
             let levels = mix.channels.levels::<N>(ink.colour);
-            let mut rest = mark.lines;
-            while rest != 0 {
-                let bit = rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                let lines = &inks.lines[ink.lines.clone()];
-                let mut index = bit;
-                while let Some(line) = lines.get(index) {
-                    let start = strip.columns.start;
-                    match line {
-                        Soft::Steep(steep) => {
-                            soften(pixels, levels, &steep.rows(ink.turn, strip.row, start));
-                        }
-                        Soft::Flat(flat) => {
-                            flat.columns(ink.turn, strip.row, start, pixels.len(), &mut self.flat);
-                            soften(pixels, levels, &self.flat);
-                        }
+            for (index, line) in inks.lines[ink.lines.clone()].iter().enumerate() {
+                if mark.lines >> (index % LINES) & 1 == 0 {
+                    continue;
+                }
+                let start = strip.columns.start;
+                match line {
+                    Soft::Steep(steep) => {
+                        soften(pixels, levels, &steep.rows(ink.turn, strip.row, start));
                     }
-                    index += 32;
+                    Soft::Flat(flat) => {
+                        flat.columns(ink.turn, strip.row, start, pixels.len(), &mut self.flat);
+                        soften(pixels, levels, &self.flat);
+                    }
                 }
             }
             if !ink.dots.is_empty() {

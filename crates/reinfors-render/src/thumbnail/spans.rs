@@ -5,7 +5,6 @@
 
 use super::outline::Turn;
 use super::rows::{LANES, Places};
-use super::windows::Window;
 use std::ops::Range;
 
 /// The first column of a row without a span: larger than the last, whatever they are compared with.
@@ -28,15 +27,6 @@ pub(super) struct Fill {
     pub rows: Range<i32>,
     start: usize,
     pub layers: usize,
-}
-
-/// How far a fill reaches in some rows.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Extent {
-    pub min_left: i32,
-    pub max_left: i32,
-    pub min_right: i32,
-    pub max_right: i32,
 }
 
 impl Fill {
@@ -129,30 +119,5 @@ impl Spans {
             }
             places.copy_from_slice(&values);
         }
-    }
-
-    /// How far a layer reaches in the rows of a window, of which some are the fill's. A row without a span
-    /// is one that reaches nowhere.
-    #[inline(always)]
-    pub fn extent(&self, fill: &Fill, layer: usize, window: &Window) -> Extent {
-        let mut extent = [NO_LEFT, NO_RIGHT, NO_LEFT, NO_RIGHT];
-        for start in (window.start..window.end).step_by(LANES) {
-            if start >= fill.rows.end || start + LANES as i32 <= fill.rows.start {
-                (extent[1], extent[2]) = (NO_LEFT, NO_RIGHT);
-                continue;
-            }
-            let (left, right) = self.read(fill, layer, start);
-            // A row beyond the window counts for nothing.
-            let own = (window.end - start) as i16;
-            let known = |places: Places, other: i16| {
-                Places::from_fn(|lane| if (lane as i16) < own { places.0[lane] } else { other })
-            };
-            extent[0] = extent[0].min(known(left, NO_LEFT).min());
-            extent[1] = extent[1].max(known(left, NO_RIGHT).max());
-            extent[2] = extent[2].min(known(right, NO_LEFT).min());
-            extent[3] = extent[3].max(known(right, NO_RIGHT).max());
-        }
-        let [min_left, max_left, min_right, max_right] = extent.map(i32::from);
-        Extent { min_left, max_left, min_right, max_right }
     }
 }

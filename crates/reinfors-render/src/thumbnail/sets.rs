@@ -1,0 +1,66 @@
+//! Sets of neighbouring cells of a row, a bit to a cell.
+
+/// Cells that a set has room for. A row of more is cut into several stretches.
+pub(super) const STRETCH: usize = 128;
+
+/// Some cells of a stretch.
+pub(super) type Set = u128;
+
+/// The cells before each place.
+static BEFORE: [Set; STRETCH + 1] = {
+    let mut before = [0; STRETCH + 1];
+    let mut place = 0;
+    while place < STRETCH {
+        before[place + 1] = before[place] << 1 | 1;
+        place += 1;
+    }
+    before
+};
+
+/// The cells `start..end`, which are in order.
+#[inline(always)]
+pub(super) fn between(start: usize, end: usize) -> Set {
+    BEFORE[end] ^ BEFORE[start]
+}
+
+/// The first cell of each run of neighbours.
+#[inline(always)]
+pub(super) const fn firsts(set: Set) -> Set {
+    set & !(set << 1)
+}
+
+/// Takes the first cell out of a set.
+#[inline(always)]
+pub(super) const fn take_first(set: &mut Set) -> Option<usize> {
+    if *set == 0 {
+        return None;
+    }
+    let first = set.trailing_zeros() as usize;
+    *set &= *set - 1;
+    Some(first)
+}
+
+/// The last cell of a set up to and with `place`; the first of all if there is none.
+#[inline(always)]
+pub(super) fn last_until(set: Set, place: usize) -> usize {
+    (set & BEFORE[place + 1]).checked_ilog2().unwrap_or(0) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_is_its_bits() {
+        for (start, end) in [(0, 0), (0, 1), (3, 70), (64, 65), (0, STRETCH), (127, STRETCH)] {
+            let mut set = between(start, end);
+            assert_eq!(set.count_ones() as usize, end - start);
+            assert_eq!(firsts(set), if start < end { 1 << start } else { 0 });
+            let cells: Vec<_> = std::iter::from_fn(|| take_first(&mut set)).collect();
+            assert_eq!(cells, (start..end).collect::<Vec<_>>());
+        }
+        assert_eq!(last_until(0b1_0010, 3), 1);
+        assert_eq!(last_until(0b1_0010, 4), 4);
+        assert_eq!(last_until(1 << 127, 127), 127);
+    }
+}
