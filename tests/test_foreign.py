@@ -192,6 +192,11 @@ class Broken(Walks):
         return self.answer(answer) if self.steps == 4 else answer
 
 
+def with_observation(number: float) -> Any:
+    """An answer with this number in row 1."""
+    return lambda answer: (np.where([[0, 0], [0, 1], [0, 0]], number, answer[0].astype(np.float64)), *answer[1:])
+
+
 def divided(answer: Any) -> Any:
     raise ZeroDivisionError("the simulator's own")
 
@@ -205,6 +210,9 @@ def divided(answer: Any) -> Any:
         (lambda answer: (answer[0].astype(str), *answer[1:]), TypeError, "observations of float32, got"),
         (lambda answer: (answer[0], answer[1] * np.nan, *answer[2:]), ValueError, "finite rewards, got nan for row 0"),
         (lambda answer: (answer[0], answer[1][:1], *answer[2:]), ValueError, "3 rewards, got float32 of shape"),
+        (with_observation(np.nan), ValueError, "step must return finite float32 observations, got nan in row 1"),
+        (with_observation(-np.inf), ValueError, "step must return finite float32 observations, got -inf in row 1"),
+        (with_observation(1e300), ValueError, "step must return finite float32 observations, got inf in row 1"),
         (lambda answer: (*answer[:2], answer[2] * 1.0, answer[3]), ValueError, "terminated as 3 bools, got float"),
     ],
 )
@@ -215,6 +223,24 @@ def test_what_worlds_do_wrong_is_raised_and_the_engine_goes_on(answer: Any, erro
     assert (own.collect(N * 10, infer).step[:N] == 0).all()
     with own.collect_stream(N * 10, infer) as stream:
         assert len(next(stream)) == N * 10
+
+
+def test_a_first_observation_is_finite_and_what_nobody_looks_at_is_not_asked() -> None:
+    class Unborn(Walks):
+        def reset(self, rows: Any, seeds: Any) -> Any:
+            return super().reset(rows, seeds) * [1, np.nan]
+
+    class Beyond(Walks):
+        def step(self, actions: Any, active: Any) -> Any:
+            obs, rewards, terminated, truncated = super().step(actions, active)
+            return np.where(active[:, None], obs, np.nan), np.where(active, rewards, np.nan), terminated, truncated
+
+    with pytest.raises(ValueError, match="reset must return finite float32 observations, got nan in row 0"):
+        engine(walks(Unborn))
+    envs = rf.VecEnv(walks(Beyond), 2, seed=3)
+    envs.reset()
+    for _ in range(20):
+        assert np.isfinite(envs.step(np.array([2, 0]))[0]).all()
 
 
 def test_a_failure_keeps_its_traceback() -> None:

@@ -25,7 +25,7 @@ import reinfors as rf
 gymnasium = pytest.importorskip("gymnasium")
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -43,18 +43,18 @@ class Frail(gymnasium.Env[Any, Any]):  # type: ignore[name-defined]  # imported 
     action_space = gymnasium.spaces.Discrete(3, start=10)
 
     def __init__(self, fate: str = "none", at: int = 5) -> None:
-        self.fate, self.at, self.age = fate, at, 0
+        self.fate, self.at, self.age, self.number = fate, at, 0, 0.0
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
-        self.age = 0
+        self.age, self.number = 0, 0.0
         if self.fate == "reset" and self.at == 0:
             raise LookupError("no beginning")
         self.at -= self.fate == "reset"
         return self.seen(), {}
 
     def seen(self) -> Any:
-        return np.array([self.age, self.np_random.random()])
+        return np.array([self.age, self.np_random.random() + self.number])
 
     def step(self, action: Any) -> Any:
         assert self.action_space.contains(action)
@@ -75,6 +75,10 @@ class Frail(gymnasium.Env[Any, Any]):  # type: ignore[name-defined]  # imported 
             os.kill(os.getpid(), signal.SIGKILL)
         if self.fate == "segfault":
             ctypes.string_at(0)
+        if self.fate == "slow":
+            time.sleep(2)
+        if self.fate in {"nan", "inf"}:
+            self.number = float(self.fate)
         while self.fate == "hang":
             time.sleep(0.01)
 
@@ -212,6 +216,8 @@ FATES = {
     "os._exit": "worker 0, of environments 0 to 1, ended with exit status 7, asked to step",
     "kill": "worker 0, of environments 0 to 1, was killed by SIGKILL, asked to step",
     "segfault": "was killed by SIGSEGV",
+    "nan": "step must return finite float32 observations, got nan in row 0",
+    "inf": "step must return finite float32 observations, got inf in row 0",
 }
 
 
@@ -220,14 +226,15 @@ FATES = {
 def test_a_failing_step_reaches_the_caller_and_the_engine_goes_on(fate: str, mark: str) -> None:
     game = rf.games.Gymnasium(Frail, fate=fate, workers=2)
     own = engine(game)
-    with pytest.raises(RuntimeError) as raised:
+    error = ValueError if fate in {"nan", "inf"} else RuntimeError
+    with pytest.raises(error) as raised:
         own.collect(4 * 8, uniform(game))
     assert FATES[fate] in str(raised.value)
     if fate == "raise":
         assert 'raise LookupError("lost at sea")' in str(raised.value)
     again = own.collect(4 * 4, uniform(game))  # up to just before it
     assert (again.step[:4] == 0).all()
-    with own.collect_stream(4 * 8, uniform(game)) as stream, pytest.raises(RuntimeError):
+    with own.collect_stream(4 * 8, uniform(game)) as stream, pytest.raises(error):
         next(stream)
     assert len(marked(mark)) in {0, 2}
 
@@ -327,6 +334,92 @@ def test_an_interrupt_ends_a_hanging_collect_and_the_engine_goes_on(mark: str) -
     )
     done = alone(script, mark=mark, kill=signal.SIGINT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "16\n", "")
+
+
+def until(is_so: Callable[[], bool]) -> bool:
+    """Whether it becomes so in time."""
+    deadline = time.monotonic() + PATIENCE
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return is_so()
+
+
+@on_linux
+@pytest.mark.parametrize("copyable", [False, True])
+def test_stopping_a_stream_does_not_wait_for_an_environment_that_hangs(copyable: bool, mark: str) -> None:
+    game = rf.games.Gymnasium(Frail, fate="hang", workers=2, copyable=copyable)
+    own = engine(game)
+    with own.collect_stream(4 * 20, uniform(game)) as stream:
+        time.sleep(1)
+        assert stream.pending() == 0
+        begin = time.monotonic()
+    assert 3 < time.monotonic() - begin < PATIENCE, "it has had its time, and no more"
+    assert (own.collect(4 * 4, uniform(game)).step[:4] == 0).all()
+    assert len(marked(mark)) == 2
+
+
+@on_linux
+def test_stopping_a_stream_waits_for_an_environment_that_is_slow(mark: str) -> None:
+    game = rf.games.Gymnasium(Frail, fate="slow", at=3, workers=2)
+    own = engine(game)
+    before = marked(mark)
+    stream = own.collect_stream(4 * 20, uniform(game))
+    time.sleep(0.5)
+    stream.stop()
+    assert marked(mark) == before, "the same workers go on"
+
+
+@on_linux
+def test_a_dropped_stream_frees_the_engine_of_an_environment_that_hangs(
+    mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reinfors.foreign.workers.PATIENCE", 0.3)
+    game = rf.games.Gymnasium(Frail, fate="hang", workers=2)
+    own = engine(game)
+    stream = own.collect_stream(4 * 20, uniform(game))
+    time.sleep(1)
+    del stream
+    assert len(own.collect(4 * 4, uniform(game))) == 16, "which waits for the stream to leave"
+    assert len(marked(mark)) == 2
+    stream = own.collect_stream(4 * 20, uniform(game))
+    time.sleep(1)
+    del stream, own
+    assert until(lambda: not marked(mark))
+
+
+@on_linux
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_environments_are_closed_or_dropped_while_one_hangs_in_the_background(
+    is_closed: bool, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reinfors.foreign.workers.PATIENCE", 0.3)
+    envs = rf.VecEnv(rf.games.Gymnasium(Frail, fate="hang", at=1, workers=2), 4)
+    envs.reset()
+    envs.send(np.zeros(4, np.int64))
+    assert len(marked(mark)) == 2
+    if is_closed:
+        envs.close()
+        assert marked(mark) == []
+    del envs
+    assert until(lambda: not marked(mark))
+
+
+@on_linux
+def test_an_interrupt_ends_waiting_for_an_environment_that_hangs_in_the_background(mark: str) -> None:
+    script = (
+        "import reinfors.foreign.workers as workers\nworkers.PATIENCE = 0.3\n"
+        "envs = rf.VecEnv(rf.games.Gymnasium(Frail, fate='hang', at=1, workers=2), 4)\n"
+        "envs.reset()\n"
+        "envs.send(np.zeros(4, np.int64))\n"
+        "try:\n"
+        "    print('ready', flush=True)\n"
+        "    envs.recv()\n"
+        "except KeyboardInterrupt:\n"
+        "    envs.close()\n"
+        "    print('closed')\n"
+    )
+    done = alone(script, mark=mark, kill=signal.SIGINT)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "")
 
 
 @on_linux

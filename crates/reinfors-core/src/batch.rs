@@ -4,8 +4,8 @@ use crate::codec::{decode, encode};
 use crate::frames::FrameStack;
 use crate::rng::Seed;
 use crate::{
-    Action, Actions, Errand, Error, Failure, Game, Inspected, ObservationPart, OptionValue, Options, Pacing,
-    Picture, PictureSize, Ready, Result, Step,
+    Action, Actions, CancelToken, Errand, Error, Failure, Game, Inspected, ObservationPart, OptionValue,
+    Options, Pacing, Picture, PictureSize, Ready, Result, Step,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -94,6 +94,10 @@ pub trait AnyBatch: Send {
     /// Puts every row back to the last [`AnyBatch::checkpoint`]. Whether it could: native games always can,
     /// rows of others may have to be reset instead.
     fn rollback(&mut self) -> bool;
+
+    /// What is asked of the worlds from now on is wanted until the token is cancelled. Only worlds that live
+    /// elsewhere make anybody wait so long that it matters.
+    fn heed(&mut self, _token: &CancelToken) {}
 
     /// What has kept the worlds from what they were asked for since the last call. Only worlds that live
     /// elsewhere fail; their batch is to be rolled back, or its rows reset.

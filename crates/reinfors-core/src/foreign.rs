@@ -8,8 +8,8 @@
 
 use crate::rng::Seed;
 use crate::{
-    Actions, AnyBatch, Error, Inspected, ObservationPart, ObservationSpace, Outcome, Picture, PictureSize,
-    Result,
+    Actions, AnyBatch, CancelToken, Error, Inspected, ObservationPart, ObservationSpace, Outcome, Picture,
+    PictureSize, Result,
 };
 use std::any::Any;
 use std::fmt;
@@ -99,6 +99,10 @@ pub trait Worlds: Send {
     /// # Errors
     /// What keeps the worlds from it.
     fn rollback(&mut self) -> std::result::Result<bool, Failure>;
+
+    /// What is asked from now on is wanted until the token is cancelled. Worlds that can fail then instead of
+    /// making anybody wait look at it.
+    fn heed(&mut self, _token: &CancelToken) {}
 }
 
 /// The batch over such worlds.
@@ -205,6 +209,10 @@ impl<W: Worlds> AnyBatch for ForeignBatch<W> {
             self.shown.clone_from(&self.remembered);
         }
         is_back
+    }
+
+    fn heed(&mut self, token: &CancelToken) {
+        self.worlds.heed(token);
     }
 
     fn take_failure(&mut self) -> Option<Failure> {

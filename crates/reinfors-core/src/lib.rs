@@ -3,6 +3,7 @@
 //! Nothing here knows a game, a thread or Python. A game implements [`Game`]; drivers hold [`AnyBatch`].
 
 mod batch;
+mod cancel;
 mod codec;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -18,6 +19,7 @@ pub mod rng;
 mod space;
 
 pub use batch::{AnyBatch, Batch, Outcome, Turn};
+pub use cancel::CancelToken;
 pub use codec::{decode, encode};
 pub use error::{Error, ErrorKind, Result};
 pub use foreign::{Failure, ForeignBatch, Worlds};

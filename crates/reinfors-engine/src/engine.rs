@@ -17,7 +17,7 @@ use crate::snapshot::Snapshot;
 use crate::stream::{CollectStream, Paced};
 use crate::telemetry::HandOver;
 use crate::{EngineError, snapshot};
-use reinfors_core::GameSpec;
+use reinfors_core::{CancelToken, GameSpec};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::ThreadId;
@@ -124,7 +124,7 @@ impl Engine {
         let begin = Instant::now();
         let n_steps = self.window_steps("n_records", n_records)?;
         let mut games = self.take(Holder::Call)?;
-        let batch = self.collect_window(&mut games, n_steps, infer, &|| false)?;
+        let batch = self.collect_window(&mut games, n_steps, infer, &CancelToken::default())?;
         Ok(batch.handed_over(&HandOver::at_once(self.now(), begin.elapsed())))
     }
 
@@ -308,11 +308,11 @@ impl Engine {
         games: &mut Rollout,
         n_steps: usize,
         infer: &mut dyn Infer,
-        is_cancelled: &dyn Fn() -> bool,
+        token: &CancelToken,
     ) -> Result<Batch, EngineError> {
         let now = || self.now();
         let epsilon = self.epsilon().unwrap_or(0.0);
-        let window = games.window(n_steps, &mut Outside { infer, now: &now, epsilon, is_cancelled })?;
+        let window = games.window(n_steps, &mut Outside { infer, now: &now, epsilon, token })?;
         let batch = Batch::new(window, &self.shared.learner, &self.shared.answer.state_shape);
         if batch.is_err() {
             games.take_back()?;

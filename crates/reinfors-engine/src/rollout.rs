@@ -26,8 +26,8 @@ use crate::policy::state_size;
 use crate::pool::{Pool, panic_message};
 use crate::shard::{Rules, Shard};
 use crate::telemetry::{Telemetry, Timing};
-use reinfors_core::Actions;
 use reinfors_core::rng::Seed;
+use reinfors_core::{Actions, CancelToken};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -85,8 +85,8 @@ pub(crate) struct Outside<'a> {
     pub now: &'a dyn Fn() -> Moment,
     /// What an ε-greedy policy does in this window.
     pub epsilon: f64,
-    /// Whether the window is not wanted any more.
-    pub is_cancelled: &'a dyn Fn() -> bool,
+    /// Cancelled when the window is not wanted any more.
+    pub token: &'a CancelToken,
 }
 
 /// The games of an engine.
@@ -201,6 +201,9 @@ impl Rollout {
     pub fn window(&mut self, n_steps: usize, outside: &mut Outside<'_>) -> Result<Window, EngineError> {
         let observations = self.store.take((n_steps + 1) * self.n_games)?;
         let start = Instant::now();
+        for shard in &mut self.shards {
+            shard.batch.heed(outside.token);
+        }
         self.begin_lost()?;
         let mut timing =
             Timing { wait: self.idle_since.map_or(Duration::ZERO, |idle| start - idle), ..Timing::default() };
@@ -263,7 +266,7 @@ impl Rollout {
             .collect::<Vec<_>>();
         let mut version = 0;
         for turn in turns {
-            if (outside.is_cancelled)() {
+            if outside.token.is_cancelled() {
                 return Err(EngineError::Ended("the window was cancelled".into()));
             }
             let is_closing = turn.step == window.n_steps;

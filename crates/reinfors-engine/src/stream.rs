@@ -17,8 +17,8 @@ use crate::engine::{Engine, Games, deadline_after, lock};
 use crate::infer::Infer;
 use crate::pacing::Pacer;
 use crate::telemetry::HandOver;
+use reinfors_core::CancelToken;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
@@ -40,8 +40,8 @@ type Taken = Result<Option<(Batch, HandOver)>, EngineError>;
 pub(crate) struct Paced {
     state: Mutex<State>,
     changed: Condvar,
-    /// `Order::Stop`, readable without the lock between steps.
-    is_stopped: AtomicBool,
+    /// `Order::Stop`, readable without the lock between steps and by worlds that live elsewhere.
+    stopped: CancelToken,
     depth: usize,
 }
 
@@ -98,7 +98,7 @@ impl CollectStream {
         let shared = Arc::new(Paced {
             state: Mutex::new(state),
             changed: Condvar::new(),
-            is_stopped: AtomicBool::new(false),
+            stopped: CancelToken::default(),
             depth,
         });
         engine.tell_of_versions(if max_lag.is_some() { Arc::downgrade(&shared) } else { Weak::new() });
@@ -276,7 +276,7 @@ impl CollectStream {
             if order == Order::Stop { std::mem::take(&mut state.queue) } else { VecDeque::new() }
         };
         if order == Order::Stop {
-            self.shared.is_stopped.store(true, Ordering::Release);
+            self.shared.stopped.cancel();
             self.engine.stream_is_leaving(self.number, self.driver_id);
         }
         self.shared.changed.notify_all();
@@ -340,8 +340,7 @@ fn drive(engine: &Engine, shared: &Paced, mut games: Games, n_steps: usize, mut 
         if !wait_for_room(engine, shared) {
             break None;
         }
-        let is_cancelled = || shared.is_stopped.load(Ordering::Acquire);
-        match engine.collect_window(&mut games, n_steps, &mut *infer, &is_cancelled) {
+        match engine.collect_window(&mut games, n_steps, &mut *infer, &shared.stopped) {
             Ok(batch) => {
                 let mut state = lock(&shared.state);
                 if state.order != Order::Stop {

@@ -13,8 +13,8 @@ use crate::observation::ObservationArray;
 use crate::pool::Pool;
 use reinfors_core::rng::Seed;
 use reinfors_core::{
-    Actions, AnyBatch, ConfiguredGame, Inspected, ObservationSpace, Outcome, Picture, PictureSize, decode,
-    encode,
+    Actions, AnyBatch, CancelToken, ConfiguredGame, Inspected, ObservationSpace, Outcome, Picture,
+    PictureSize, decode, encode,
 };
 use std::ops::Range;
 
@@ -70,6 +70,8 @@ pub struct VecEnv {
     shards: Vec<Shard>,
     pool: Pool,
     errands: Errands,
+    /// Cancelled when nobody waits any more for what the worlds are at.
+    token: CancelToken,
 }
 
 /// What is known of one environment beside its world.
@@ -126,15 +128,23 @@ impl VecEnv {
         check_rows("n_envs", n_envs)?;
         let n_shards = thread_count(n_threads, n_envs, game.spec())?;
         let pool = Pool::new(n_shards)?;
+        let token = CancelToken::default();
         let shards = (0..n_shards)
             .map(|shard| {
                 let rows = shard * n_envs / n_shards..(shard + 1) * n_envs / n_shards;
                 let pending = rows.clone().map(|_| None).collect();
-                Ok(Shard { batch: game.batch(reward, rows.len())?, rows, pending })
+                let mut batch = game.batch(reward, rows.len())?;
+                batch.heed(&token);
+                Ok(Shard { batch, rows, pending })
             })
             .collect::<Result<_, EngineError>>()?;
         let rows = vec![Row::default(); n_envs];
-        Ok(Self { game: game.clone(), autoreset, seed, rows, shards, pool, errands: Errands::new() })
+        Ok(Self { game: game.clone(), autoreset, seed, rows, shards, pool, errands: Errands::new(), token })
+    }
+
+    /// What ends worlds that live elsewhere while a step is under way, by making it fail.
+    pub(crate) fn token(&self) -> &CancelToken {
+        &self.token
     }
 
     /// The game that is played.

@@ -9,11 +9,11 @@ use crate::game::PyGame;
 use crate::infer::call;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyCFunction, PyDict, PyList, PyTuple};
 use reinfors_core::rng::Seed;
 use reinfors_core::{
-    ActionSpace, Actions, ConfiguredGame, Element, Failure, GameSpec, ObservationPart, ObservationSpace,
-    Outcome, Pacing, Picture, Worlds,
+    ActionSpace, Actions, CancelToken, ConfiguredGame, Element, Failure, GameSpec, ObservationPart,
+    ObservationSpace, Outcome, Pacing, Picture, Worlds,
 };
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,7 +48,8 @@ impl PyForeignGame {
         let options = self::options(options)?;
         let options = options.into_iter().map(|(name, value)| (interned(&name), value)).collect();
         let (make, dimensions) = (Arc::new(make), spec.action.dimensions());
-        let make = move |rows| PythonWorlds { make: Arc::clone(&make), made: None, rows, dimensions };
+        let make =
+            move |rows| PythonWorlds { make: Arc::clone(&make), made: None, token: None, rows, dimensions };
         let game = PyGame { game: ConfiguredGame::foreign(spec, options, make) };
         Ok(PyClassInitializer::from(game).add_subclass(Self))
     }
@@ -86,6 +87,8 @@ fn action_space(actions: &Bound<'_, PyAny>) -> PyResult<ActionSpace> {
 struct PythonWorlds {
     make: Arc<Py<PyAny>>,
     made: Option<Py<PyAny>>,
+    /// One that the worlds have not been told of yet.
+    token: Option<CancelToken>,
     rows: usize,
     dimensions: usize,
 }
@@ -99,6 +102,12 @@ impl PythonWorlds {
                 None => call(self.make.bind(py), vec![self.rows.into_pyobject(py)?.into_any()])?,
             };
             self.made = Some(made.clone().unbind());
+            if let Some(token) = self.token.take() {
+                let is_cancelled =
+                    move |_: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| token.is_cancelled();
+                let is_cancelled = PyCFunction::new_closure(py, None, None, is_cancelled)?.into_any();
+                ask(&made, "heed", vec![is_cancelled])?;
+            }
             f(&made)
         });
         done.unwrap_or_else(|| Err(runtime_error("the interpreter is shutting down"))).map_err(|raised| {
@@ -215,6 +224,10 @@ impl Worlds for PythonWorlds {
 
     fn rollback(&mut self) -> Result<bool, Failure> {
         self.with(|worlds| ask(worlds, "rollback", vec![])?.extract())
+    }
+
+    fn heed(&mut self, token: &CancelToken) {
+        self.token = Some(token.clone());
     }
 }
 

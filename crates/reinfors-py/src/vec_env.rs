@@ -8,6 +8,7 @@ use crate::config::reward_weights;
 use crate::game::{PyGame, reset_options};
 use crate::output::picture_size;
 use crate::step::{self, info_dict};
+use crate::stream::POLL;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
@@ -126,7 +127,12 @@ impl PyVecEnv {
     }
 
     fn recv<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let stepped = self.run_any(py, AsyncVecEnv::recv)?;
+        let stepped = loop {
+            py.check_signals()?;
+            if let Some(stepped) = self.run_any(py, |env| env.recv_timeout(POLL))? {
+                break stepped;
+            }
+        };
         step::to_python(py, stepped, &self.configured.spec().observation)
     }
 
@@ -178,8 +184,7 @@ impl PyVecEnv {
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let env = self.lock()?.take();
-        // Joins the threads, of which none needs the interpreter.
-        py.detach(|| drop(env));
+        py.detach(|| env.map(AsyncVecEnv::close));
         Ok(())
     }
 

@@ -38,7 +38,11 @@ class CollectStream(Iterator[Batch]):
         """
 
     def stop(self) -> None:
-        """Ends the stream and discards what nobody has taken. A second call does nothing."""
+        """Ends the stream and discards what nobody has taken. A second call does nothing.
+
+        Waits for the `infer` in progress, and for an environment of `rf.games.Gymnasium` five seconds at most: the
+        workers are then ended and started anew by the next window.
+        """
 
     def __enter__(self) -> Self: ...
     def __exit__(

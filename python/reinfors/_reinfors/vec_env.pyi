@@ -120,7 +120,7 @@ class VecEnv:
         """Starts a step of every environment in the background and returns; `recv` waits for what it did.
 
         Until then nothing else can be asked of the environments: a second `send`, a `step` or any other call is
-        refused. Only `close` waits for the step and discards it.
+        refused. Only `close` waits for the step and discards it, five seconds at most where worker processes step.
 
         Args:
             actions: As for `step`; they are copied.

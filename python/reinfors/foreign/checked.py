@@ -36,7 +36,7 @@ class Checked:
 
     def reset(self, rows: NDArray[np.int64], seeds: list[int | None]) -> list[NDArray[np.uint8]]:
         """Starts episodes; the bytes of those rows' observations, by part."""
-        return self._flat("reset", self.worlds.reset(rows, seeds), len(rows))
+        return self._flat("reset", self.worlds.reset(rows, seeds), rows, np.ones(len(rows), np.bool_))
 
     def step(
         self, actions: NDArray[Any], active: NDArray[np.bool_]
@@ -47,7 +47,7 @@ class Checked:
             raise TypeError(f"step must return (obs, rewards, terminated, truncated), got {answer!r:.80}")
         obs, rewards, terminated, truncated = answer
         return (
-            self._flat("step", obs, self.n),
+            self._flat("step", obs, np.arange(self.n), active),
             self._rewards(rewards, active),
             self._flags("terminated", terminated),
             self._flags("truncated", truncated),
@@ -73,13 +73,22 @@ class Checked:
             self.worlds.load(self.saved)
         return self.is_restorable
 
+    def heed(self, is_cancelled: Callable[[], bool]) -> None:
+        """Learns how to ask whether what is asked from now on is still wanted. Nothing here waits for anybody."""
+
     def close(self) -> None:
         """Ends the worlds."""
         if callable(close := getattr(self.worlds, "close", None)):
             close()
 
-    def _flat(self, method: str, obs: Any, rows: int) -> list[NDArray[np.uint8]]:  # noqa: ANN401
-        """The bytes of each part of `rows` observations."""
+    def _flat(
+        self,
+        method: str,
+        obs: Any,  # noqa: ANN401
+        rows: NDArray[np.int64],
+        active: NDArray[np.bool_],
+    ) -> list[NDArray[np.uint8]]:
+        """The bytes of each part of the observations of `rows`, finite where somebody will look: those `active`."""
         is_dict = isinstance(obs, dict)
         if not is_dict and len(self.parts) > 1:
             raise TypeError(f"{method} must return observations as a dict of arrays, got {type(obs).__name__}")
@@ -88,11 +97,20 @@ class Checked:
             if is_dict and part.name not in obs:
                 raise ValueError(f"{method} must return observations with the part {part.name!r}, got {list(obs)}")
             array = np.asarray(obs[part.name] if is_dict else obs)
-            if array.shape != (rows, *part.shape):
-                raise ValueError(f"{method} must return observations of shape {(rows, *part.shape)}, got {array.shape}")
+            if array.shape != (shape := (len(rows), *part.shape)):
+                raise ValueError(f"{method} must return observations of shape {shape}, got {array.shape}")
             if array.dtype.kind not in "fiub" or (part.dtype == "uint8" and array.dtype != np.uint8):
                 raise TypeError(f"{method} must return observations of {part.dtype}, got {array.dtype}")
-            flat.append(np.ascontiguousarray(array, part.dtype).reshape(-1).view(np.uint8))
+            with np.errstate(over="ignore"):  # what float32 cannot hold is told below
+                array = np.ascontiguousarray(array, part.dtype)
+            if part.dtype == "float32" and not (is_finite := np.isfinite(array)).all():
+                is_wrong = ~is_finite.reshape(len(rows), -1).all(axis=1) & active
+                for row, given in zip(rows[is_wrong], array[is_wrong], strict=True):
+                    number = given[~np.isfinite(given)][0]
+                    raise ValueError(
+                        f"{method} must return finite {part.dtype} observations, got {number} in row {row}"
+                    )
+            flat.append(array.reshape(-1).view(np.uint8))
         return flat
 
     def _rewards(self, rewards: Any, active: NDArray[np.bool_]) -> NDArray[np.float64]:  # noqa: ANN401

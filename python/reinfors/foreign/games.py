@@ -141,7 +141,7 @@ class Gymnasium(ForeignGame):
             RuntimeError: The environment could not be made, or its spaces are none that are supported; the message ends
                 with the worker's traceback.
         """
-        from reinfors.foreign.workers import Recipe, Workers, described  # noqa: PLC0415  starts processes
+        from reinfors.foreign.workers import CheckedWorkers, Recipe, Workers, described  # noqa: PLC0415  starts processes
 
         if isinstance(env, str) == callable(env) or env == "":
             raise TypeError(f"env must be the id of an environment or a callable that makes one, got {env!r:.80}")
@@ -161,7 +161,7 @@ class Gymnasium(ForeignGame):
             "copyable": bool(copyable),
             **{name: _plain(value) for name, value in kwargs.items()},
         }
-        make = partial(Checked, partial(Workers, recipe, spaces, most), parts)
+        make = partial(CheckedWorkers, partial(Workers, recipe, spaces, most), parts)
         return super().__new__(cls, "Gymnasium", options, spaces.parts, spaces.actions, make)
 
     def __reduce__(self) -> Any:  # noqa: ANN401

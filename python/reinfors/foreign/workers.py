@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import math
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -20,6 +22,7 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from reinfors.foreign.checked import Checked
 from reinfors.foreign.memory import Memory, Place, Spaces
 from reinfors.foreign.worker import receive, send
 
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 
 COMMAND = (sys.executable, "-X", "faulthandler", "-m", "reinfors.foreign.worker")
 GRACE = 1.0  # seconds in which workers may close their environments
+PATIENCE = 5.0  # seconds that a worker may go on with what nobody wants any more
+LOOK_EVERY = 100  # milliseconds
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # the processes are the parallel ones
 
 
@@ -95,6 +100,10 @@ class Worker:
         self.process = subprocess.Popen(  # noqa: S603
             COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, start_new_session=True
         )
+        self.poll: Any = None
+        if hasattr(select, "poll"):  # not on Windows, where an answer is waited for as long as it takes
+            self.poll = select.poll()
+            self.poll.register(self.process.stdout, select.POLLIN)
         self.tell((list(sys.path), os.getcwd()))  # noqa: PTH109
 
     def tell(self, order: tuple[Any, ...]) -> None:
@@ -102,12 +111,19 @@ class Worker:
         with contextlib.suppress(BrokenPipeError):
             send(self.process.stdin, order)  # type: ignore[arg-type]
 
-    def answer(self) -> tuple[bool, Any]:
+    def answer(self, is_cancelled: Callable[[], bool]) -> tuple[bool, Any]:
         """Waits for the answer to the last order: whether it was done, and the result or what was raised where.
 
         Raises:
             EOFError: The process has ended.
+            TimeoutError: Nobody wants the answer any more, and it does not come.
         """
+        deadline = math.inf
+        while self.poll is not None and not self.poll.poll(LOOK_EVERY):
+            if is_cancelled():
+                deadline = min(deadline, time.monotonic() + PATIENCE)
+            if time.monotonic() > deadline:
+                raise TimeoutError
         is_done, answer = receive(self.process.stdout)  # type: ignore[arg-type]
         return is_done, answer
 
@@ -131,6 +147,14 @@ def described(recipe: Recipe) -> Spaces:
         workers.close()
 
 
+class CheckedWorkers(Checked):
+    """Workers under the native batch, which are ended where they keep somebody waiting who wants nothing any more."""
+
+    def heed(self, is_cancelled: Callable[[], bool]) -> None:
+        """Learns how to ask whether what is asked from now on is still wanted."""
+        self.worlds.is_cancelled = is_cancelled
+
+
 class Workers:
     """`n` environments in at most `most` processes."""
 
@@ -141,6 +165,7 @@ class Workers:
         self.workers: list[Worker] = []
         self.memory: Memory | None = None
         self.end: Callable[[], object] = lambda: None
+        self.is_cancelled: Callable[[], bool] = lambda: False
         if recipe.copyable:
             self.save, self.load = self._save, self._load
 
@@ -235,15 +260,16 @@ class Workers:
             for worker, own in arguments.items():
                 worker.tell((order, *own))
             for worker in arguments:
-                is_done, answer = worker.answer()
+                is_done, answer = worker.answer(self.is_cancelled)
                 if is_done:
                     answers.append(answer)
                 else:
                     errors.append((worker, *answer))
             is_over = True
-        except EOFError as ended:
-            told = f"worker {worker.number}, of environments {worker.rows[0]} to {worker.rows[-1]}, {worker.obituary()}"
-            raise RuntimeError(f"{told}, asked to {order}") from ended
+        except (EOFError, TimeoutError) as error:
+            fate = worker.obituary() if isinstance(error, EOFError) else "gave no answer and is ended"
+            told = f"worker {worker.number}, of environments {worker.rows[0]} to {worker.rows[-1]}, {fate}"
+            raise RuntimeError(f"{told}, asked to {order}") from error
         finally:
             if not is_over:
                 self.close()

@@ -9,9 +9,10 @@ use super::{VecEnv, VecStep};
 use crate::EngineError;
 use crate::observation::ObservationArray;
 use crate::pool::PoolError;
-use reinfors_core::Actions;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use reinfors_core::{Actions, CancelToken};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 /// What a step did, and what is observed after it.
 pub type Stepped = (Vec<ObservationArray>, VecStep);
@@ -21,6 +22,10 @@ pub struct AsyncVecEnv {
     /// `None` while a step is under way.
     env: Option<VecEnv>,
     worker: Option<Worker>,
+    token: CancelToken,
+    /// Whether dropping waits for the thread. That of worlds that live elsewhere may need what the dropping
+    /// thread holds, an interpreter for instance.
+    joins: bool,
     /// The process whose thread steps.
     process: u32,
 }
@@ -40,7 +45,8 @@ impl AsyncVecEnv {
     /// Steps in the background what `env` has.
     #[must_use]
     pub fn new(env: VecEnv) -> Self {
-        Self { env: Some(env), worker: None, process: std::process::id() }
+        let (token, joins) = (env.token().clone(), !env.game().spec().is_foreign);
+        Self { env: Some(env), worker: None, token, joins, process: std::process::id() }
     }
 
     /// The environments, of which no step is under way.
@@ -82,14 +88,37 @@ impl AsyncVecEnv {
     /// # Errors
     /// [`EngineError::NotSent`] without one; what the step itself failed with; a fork.
     pub fn recv(&mut self) -> Result<Stepped, EngineError> {
+        loop {
+            if let Some(stepped) = self.recv_timeout(Duration::MAX)? {
+                return Ok(stepped);
+            }
+        }
+    }
+
+    /// Like [`AsyncVecEnv::recv`], returning `None` when the step takes longer than `timeout`.
+    ///
+    /// # Errors
+    /// Those of [`AsyncVecEnv::recv`].
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<Option<Stepped>, EngineError> {
         if self.env.is_some() {
             return Err(EngineError::NotSent);
         }
         self.check_process()?;
         let worker = self.worker.as_ref().ok_or(EngineError::NotSent)?;
-        let (env, stepped) = worker.done.recv().map_err(|_| EngineError::Internal(GONE.into()))?;
-        self.env = Some(env);
-        stepped
+        match worker.done.recv_timeout(timeout) {
+            Ok((env, stepped)) => {
+                self.env = Some(env);
+                stepped.map(Some)
+            }
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(EngineError::Internal(GONE.into())),
+        }
+    }
+
+    /// Ends the environments and waits for their thread. Worlds that live elsewhere need not finish a step
+    /// that is under way.
+    pub fn close(mut self) {
+        self.joins = true;
     }
 
     /// Refuses to wait for a thread that does not exist in this process.
@@ -141,8 +170,11 @@ impl Drop for AsyncVecEnv {
             return;
         }
         drop((orders, done));
-        // The pool catches the panics of games; there is no outcome to look at.
-        let _ = thread.join();
+        self.token.cancel();
+        if self.joins {
+            // The pool catches the panics of games; there is no outcome to look at.
+            let _ = thread.join();
+        }
     }
 }
 
@@ -203,10 +235,12 @@ mod tests {
     }
 
     #[test]
-    fn dropping_with_a_step_under_way_waits_for_it() {
-        let mut env = AsyncVecEnv::new(started(2));
-        env.send(Actions::Discrete(&[1; 5])).unwrap();
-        drop(env);
+    fn dropping_and_closing_with_a_step_under_way_wait_for_it() {
+        for end in [drop, AsyncVecEnv::close] {
+            let mut env = AsyncVecEnv::new(started(2));
+            env.send(Actions::Discrete(&[1; 5])).unwrap();
+            end(env);
+        }
     }
 
     #[test]

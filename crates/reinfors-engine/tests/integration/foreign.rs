@@ -3,17 +3,19 @@
 
 use reinfors_core::rng::Seed;
 use reinfors_core::{
-    ActionSpace, Actions, ConfiguredGame, Element, Failure, GameSpec, ObservationPart, ObservationSpace,
-    Outcome, Pacing, Picture, Worlds,
+    ActionSpace, Actions, CancelToken, ConfiguredGame, Element, Failure, GameSpec, ObservationPart,
+    ObservationSpace, Outcome, Pacing, Picture, Worlds,
 };
 use reinfors_engine::evaluate::{Evaluation, evaluate};
-use reinfors_engine::vec_env::{Autoreset, VecEnv};
+use reinfors_engine::vec_env::{AsyncVecEnv, Autoreset, VecEnv};
 use reinfors_engine::{
     ActionArray, Engine, EngineConfig, EngineError, EngineErrorKind, Infer, InferError, Inference,
     ObservationView, Policy,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
 
 const ROWS: usize = 3;
 /// Steps of an episode.
@@ -26,6 +28,9 @@ struct Clocks {
     can_go_back: bool,
     steps: Arc<AtomicUsize>,
     fails_at: usize,
+    /// Whether it fails only when nobody wants the step any more.
+    hangs: bool,
+    token: CancelToken,
 }
 
 impl Worlds for Clocks {
@@ -45,6 +50,9 @@ impl Worlds for Clocks {
         shown: &mut [Vec<u8>],
     ) -> Result<(), Failure> {
         if self.steps.fetch_add(1, Ordering::Relaxed) + 1 == self.fails_at {
+            while self.hangs && !self.token.is_cancelled() {
+                thread::sleep(Duration::from_millis(1));
+            }
             return Err(Failure::new("the clocks stopped"));
         }
         for row in (0..self.ages.len()).filter(|&row| active[row]) {
@@ -70,9 +78,18 @@ impl Worlds for Clocks {
         self.ages.clone_from(remembered);
         Ok(true)
     }
+
+    fn heed(&mut self, token: &CancelToken) {
+        self.token = token.clone();
+    }
 }
 
 fn clocks(fails_at: usize, can_go_back: bool) -> ConfiguredGame {
+    game(fails_at, can_go_back, None)
+}
+
+/// Clocks that fail at a step, or hang there; then others see how many steps were begun.
+fn game(fails_at: usize, can_go_back: bool, seen: Option<Arc<AtomicUsize>>) -> ConfiguredGame {
     let part = ObservationPart {
         name: "age",
         shape: vec![1],
@@ -96,8 +113,10 @@ fn clocks(fails_at: usize, can_go_back: bool) -> ConfiguredGame {
         ages: vec![0; len],
         remembered: None,
         can_go_back,
-        steps: Arc::default(),
+        steps: seen.clone().unwrap_or_default(),
         fails_at,
+        hangs: seen.is_some(),
+        token: CancelToken::default(),
     })
 }
 
@@ -172,6 +191,41 @@ fn every_driver_passes_a_failure_on() {
         n_threads: None,
     };
     assert!(matches!(evaluate(&evaluation, &mut network, &mut |_| Ok(())), Err(EngineError::Worlds(_))));
+}
+
+#[test]
+fn worlds_that_hang_are_told_when_nobody_waits_any_more() {
+    let mut network = answer;
+    for can_go_back in [false, true] {
+        let steps = Arc::new(AtomicUsize::new(0));
+        let engine = engine(game(10, can_go_back, Some(Arc::clone(&steps))));
+        let stream = engine.collect_stream(ROWS * 8, Box::new(answer), 1, None).expect("free");
+        stream.next().expect("not yet");
+        while steps.load(Ordering::Relaxed) < 10 {
+            thread::yield_now();
+        }
+        assert!(!stream.stop_timeout(Duration::ZERO).expect("not from inside infer"));
+        stream.stop().expect("not from inside infer");
+        let after = engine.collect(ROWS * 8, &mut network).expect("a use of its own");
+        assert_eq!(after.step[0], if can_go_back { 3 } else { 0 });
+    }
+    for end in [drop, AsyncVecEnv::close] {
+        let envs = VecEnv::new(
+            &game(1, false, Some(Arc::default())),
+            &[],
+            ROWS,
+            None,
+            Seed::from(1),
+            Autoreset::NextStep,
+        );
+        let mut envs = AsyncVecEnv::new(envs.expect("made"));
+        let idle = envs.idle().expect("no step is under way");
+        let mut seen = idle.blank_observations().expect("memory for three bytes");
+        idle.reset(&[None, None, None], &[], None, &mut seen).expect("the reset does not fail");
+        envs.send(Actions::Discrete(&[0; ROWS])).expect("nothing is under way");
+        assert!(envs.recv_timeout(Duration::from_millis(20)).expect("it hangs").is_none());
+        end(envs);
+    }
 }
 
 #[test]
