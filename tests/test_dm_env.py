@@ -49,6 +49,21 @@ def test_it_plays_what_the_native_environment_plays() -> None:
     assert {(True, False), (False, True)} <= set(ends)
 
 
+def test_worlds_that_are_not_native_have_a_spec_without_bounds() -> None:
+    class Still:
+        def reset(self, rows: Any, seeds: Any) -> Any:
+            return np.zeros((len(rows), 2))
+
+        def step(self, actions: Any, active: Any) -> Any:
+            return np.ones((len(actions), 2)), actions * 1.0, actions == 1, actions == 2
+
+    env = rf.dm_env.Environment(rf.games.Batch(lambda n: Still(), obs_shape=(2,), n_actions=3))
+    assert env.observation_spec() == dm_env.specs.BoundedArray((2,), np.float32, -np.inf, np.inf, "obs")
+    assert env.reset().first()
+    env.observation_spec().validate(env.step(0).observation)
+    assert env.step(2) == dm_env.truncation(2.0, pytest.approx([1, 1]))
+
+
 def test_another_seed_or_other_weights_are_another_game() -> None:
     first = rf.dm_env.Environment(rf.games.CartPole(), seed=3).reset().observation
     assert not np.array_equal(first, rf.dm_env.Environment(rf.games.CartPole(), seed=4).reset().observation)

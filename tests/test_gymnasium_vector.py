@@ -126,6 +126,58 @@ def test_limits_count_what_the_caller_steps_also_where_steps_are_skipped() -> No
     assert make(max_steps=2).game.max_steps == 2
 
 
+def test_a_game_is_taken_as_it_is() -> None:
+    game = rf.games.make("CarRacing", continuous=True, layout="hwc", max_steps=3)
+    given, named = rf.gym.VectorEnv(game, 2, n_threads=1), make()
+    assert given.game == game == named.game
+    assert np.array_equal(given.reset(seed=3)[0], named.reset(seed=3)[0])
+    for _ in range(4):
+        for one, other in zip(given.step(NOOPS)[:4], named.step(NOOPS)[:4], strict=True):
+            assert np.array_equal(one, other)
+    native = rf.games.CarRacing(frame_skip=4, max_steps=20)
+    vector = rf.gym.VectorEnv(native, 1)
+    assert vector.single_observation_space.shape == native.obs_shape == (3, 96, 96)
+    assert vector.game.max_steps == 20
+    assert rf.gym.VectorEnv(native, 1, max_episode_steps=2).game.max_steps == 8
+    assert rf.gym.VectorEnv(native, 1, max_episode_steps=50).game.max_steps == 20
+    single = rf.gym.Env(native)
+    assert np.array_equal(single.reset(seed=3)[0], vector.reset(seed=3)[0][0])
+    for face in (rf.gym.Env, rf.gym.VectorEnv):
+        with pytest.raises(TypeError, match=r"CarRacing has its options already: make it with gray, or give its name"):
+            face(native, gray=True)
+
+
+class Drift:
+    """Numbers that grow by their action; the third step is the last."""
+
+    def __init__(self, n: int) -> None:
+        self.at = np.zeros((n, 2))
+
+    def reset(self, rows: Any, seeds: Any) -> Any:
+        self.at[rows] = np.transpose([seeds, 0 * rows]).astype(np.float64)
+        return self.at[rows]
+
+    def step(self, actions: Any, active: Any) -> Any:
+        self.at += np.stack([actions, np.ones(len(actions))], axis=1)
+        return self.at, self.at[:, 0], self.at[:, 1] >= 3, np.zeros(len(actions), bool)
+
+
+def test_worlds_of_the_caller_s_are_a_vector_under_gymnasium_s_wrappers() -> None:
+    game = rf.games.Batch(Drift, obs_shape=(2,), n_actions=5)
+    env = gymnasium.wrappers.vector.RecordEpisodeStatistics(rf.gym.VectorEnv(game, 2, autoreset_mode="Disabled"))
+    assert env.single_observation_space == gymnasium.spaces.Box(-np.inf, np.inf, (2,), np.float32)
+    assert env.reset(seed=[10, 20])[0].tolist() == [[10, 0], [20, 0]]
+    for _ in range(3):
+        *_, terminated, _, infos = env.step(np.array([1, 2]))
+    assert terminated.all()
+    assert infos["episode"]["r"].tolist() == [36, 72]
+    with pytest.raises(ValueError, match="max_episode_steps must be None or -1 for Batch"):
+        rf.gym.VectorEnv(game, 2, max_episode_steps=3)
+    single = rf.gym.Env(game)
+    assert single.reset(seed=4)[0].tolist() == [4, 0]
+    assert single.step(2)[:2] == (pytest.approx([6, 1]), 6.0)
+
+
 def test_wrong_arguments_are_refused_by_name() -> None:
     refused: list[tuple[dict[str, Any], type[Exception], str]] = [
         ({"max_episode_steps": 0}, ValueError, "max_episode_steps"),

@@ -153,6 +153,12 @@ def test_d31_attributes_and_methods_are_reached_by_environment() -> None:
     assert [picture.shape for picture in pictures if picture is not None] == [(400, 600, 3)] * 3
     assert tiled is not None
     assert tiled.shape == (800, 1200, 3)
+    small = rf.sb3.VecEnv(rf.games.CarRacing(), 1, seed=0, render_mode="rgb_array", render_size=(60, 90))
+    small.reset()
+    assert [picture.shape for picture in small.get_images() if picture is not None] == [(60, 90, 3)]
+    for size, error in (((0, 9), ValueError), ("big", TypeError)):
+        with pytest.raises(error, match="size"):
+            rf.sb3.VecEnv(rf.games.CarRacing(), 1, render_size=size)  # type: ignore[arg-type]
     silent = rf.sb3.VecEnv(rf.games.CarRacing(), 1)
     with pytest.warns(UserWarning, match="render_mode"):
         assert silent.get_images() == [None]
@@ -179,6 +185,18 @@ def test_a_step_may_run_while_the_caller_does_something_else() -> None:
 def test_d33_the_checker_of_sb3_has_nothing_to_say(arguments: dict[str, Any]) -> None:
     check_env(gymnasium.make("reinfors/CarRacing-v3", **arguments).unwrapped)
     check_env(gymnasium.make("reinfors/CartPole-v1").unwrapped)
+
+
+def test_environments_in_workers_are_a_vector_too() -> None:
+    ours = rf.sb3.VecEnv(rf.games.Gymnasium("CartPole-v1", workers=1), 2, seed=3)
+    theirs = DummyVecEnv([lambda: gymnasium.make("CartPole-v1")] * 2)
+    theirs.seed(3)
+    assert np.array_equal(ours.reset(), theirs.reset())
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        actions = rng.integers(0, 2, 2)
+        for mine, expected in zip(ours.step(actions)[:3], theirs.step(actions)[:3], strict=True):
+            assert np.array_equal(mine, expected)
 
 
 def test_its_wrappers_fit() -> None:

@@ -8,7 +8,8 @@ import dm_env
 import numpy as np
 from dm_env import specs
 
-from reinfors._reinfors import VecEnv, describe
+from reinfors._reinfors import VecEnv
+from reinfors.adapters.bounds import float_bounds
 from reinfors.adapters.single import batch_of_one, first
 
 if TYPE_CHECKING:
@@ -88,7 +89,4 @@ class Environment(dm_env.Environment):
 def _observed(game: Game, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:  # noqa: ANN401
     if dtype == np.uint8:
         return specs.BoundedArray(shape, np.uint8, 0, 255, name)
-    entries = describe(game.id)["state"]
-    return specs.BoundedArray(
-        shape, np.float32, [entry["low"] for entry in entries], [entry["high"] for entry in entries], name
-    )
+    return specs.BoundedArray(shape, np.float32, *float_bounds(game, shape), name)

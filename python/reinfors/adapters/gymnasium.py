@@ -44,7 +44,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
 
     def __init__(
         self,
-        game: str,
+        game: str | Game,
         render_mode: str | None = None,
         render_fps: int = 30,
         render_size: tuple[int, int] | None = None,
@@ -54,18 +54,19 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
         """Makes the environment; `reset` starts its first episode.
 
         Args:
-            game: Public name of the game.
+            game: A game as it is, with all its options, or the public name of one, which is played with channels last
+                and no limit of its own unless the options say otherwise.
             render_mode: What `render` returns: `"rgb_array"` the picture for people, `"state_pixels"` the
                 observation, `None` nothing.
             render_fps: Steps per second of simulated time, for whoever plays recordings.
             render_size: Height and width of `"rgb_array"` pictures, as `VecEnv.render` takes them; `None` for the
                 reference's own.
             verbose: `False`. The reference prints how it makes its tracks with `True`; nothing is printed here.
-            **options: The game's options. The time limit is Gymnasium's (`max_episode_steps` of `make`) unless
+            **options: Those of a game by name. The time limit is Gymnasium's (`max_episode_steps` of `make`) unless
                 `max_steps` is given.
 
         Raises:
-            TypeError: An option has the wrong type.
+            TypeError: An option has the wrong type, or there are options beside a game that has its own.
             ValueError: There is no such game, option or render mode, a value is not allowed, or pixels are to be
                 rendered that are not observed.
         """
@@ -150,11 +151,15 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
             self._env.load(0, saved)
 
 
-def game_of(name: str, options: dict[str, Any], *, verbose: bool) -> Game:
-    """The game under what Gymnasium's users expect: channels last, and a time limit that is Gymnasium's to set."""
+def game_of(game: str | Game, options: dict[str, Any], *, verbose: bool) -> Game:
+    """A game as it is, or by its name under what Gymnasium's users expect: channels last, no time limit of its own."""
     if verbose is not False:
         raise ValueError(f"verbose must be False, since nothing is printed here, got {verbose!r}")
-    return games.make(name, **{"layout": "hwc", "max_steps": None, **options})
+    if not isinstance(game, Game):
+        return games.make(game, **{"layout": "hwc", "max_steps": None, **options})
+    if options:
+        raise TypeError(f"{game.name} has its options already: make it with {', '.join(options)}, or give its name")
+    return game
 
 
 def metadata_of(game: Game, render_mode: object, render_fps: int) -> dict[str, Any]:
@@ -165,7 +170,7 @@ def metadata_of(game: Game, render_mode: object, render_fps: int) -> dict[str, A
             "gymnasium.make(..., render_mode='human') or gymnasium.wrappers.HumanRendering over 'rgb_array', "
             "both of which need pygame"
         )
-    has_pixels = isinstance(game.obs_dtype, dict) or game.obs_dtype == np.uint8
+    has_pixels = "pixels" in game.obs_dtype if isinstance(game.obs_dtype, dict) else game.obs_dtype == np.uint8
     modes = [mode for mode in RENDER_MODES if mode != "state_pixels" or has_pixels]
     if render_mode is not None and render_mode not in modes:
         raise ValueError("render_mode='state_pixels' needs observations with pixels, got a game that has none")

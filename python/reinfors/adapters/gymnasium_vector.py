@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from reinfors import games
 from reinfors._reinfors import VecEnv
 from reinfors.adapters.gymnasium import (
     RENDER_MODES,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from reinfors._reinfors import Game
 
 NO_LIMIT = -1  # Gymnasium's word for it
 
@@ -50,7 +53,7 @@ class GymnasiumVectorEnv(VectorEnv[Observation, Action, "NDArray[Any]"]):
 
     def __init__(
         self,
-        game: str,
+        game: str | Game,
         num_envs: int = 1,
         *,
         max_episode_steps: int | None = None,
@@ -65,7 +68,7 @@ class GymnasiumVectorEnv(VectorEnv[Observation, Action, "NDArray[Any]"]):
         """Makes the environments; `reset` starts their first episodes.
 
         Args:
-            game: Public name of the game.
+            game: A game as it is, or the public name of one, as `GymnasiumEnv` takes them.
             num_envs: Number of environments, 1 to 65536.
             max_episode_steps: Steps after which an episode is truncated, at least 1; `None` or -1 for no limit.
             autoreset_mode: What happens after an episode's end: a Gymnasium constant or its value, `"NextStep"`,
@@ -77,18 +80,15 @@ class GymnasiumVectorEnv(VectorEnv[Observation, Action, "NDArray[Any]"]):
             render_size: Height and width of `"rgb_array"` pictures, as `VecEnv.render` takes them; `None` for the
                 reference's own.
             verbose: `False`: nothing is printed here.
-            **options: The game's options.
+            **options: Those of a game by name.
 
         Raises:
-            TypeError: An argument or option has the wrong type.
+            TypeError: An argument or option has the wrong type, or there are options beside a game that has its own.
             ValueError: There is no such game, option or mode, or a value is not allowed.
         """
         self.game = game_of(game, options, verbose=verbose)
         if (limit := _limit(max_episode_steps)) is not None:
-            # A step of the vector is `frame_skip` steps of the simulator, in which `max_steps` is counted.
-            steps = limit * self.game.options.get("frame_skip", 1)
-            options = {**options, "max_steps": min(steps, self.game.max_steps or steps)}
-            self.game = game_of(game, options, verbose=verbose)
+            self.game = _limited(self.game, limit)
         mode = _mode(autoreset_mode)
         self.metadata = {**metadata_of(self.game, render_mode, render_fps), "autoreset_mode": mode}  # type: ignore[misc]
         self.render_mode = render_mode
@@ -191,6 +191,17 @@ def _mode(given: object) -> AutoresetMode:
         allowed = ", ".join(repr(mode.value) for mode in AutoresetMode)
         raise TypeError(f"autoreset_mode must be an AutoresetMode or {allowed}, got a {type(given).__name__}")
     return AutoresetMode(given)
+
+
+def _limited(game: Game, limit: int) -> Game:
+    """The same game with episodes of at most so many steps of the vector."""
+    if "max_steps" not in game.options:
+        raise ValueError(
+            f"max_episode_steps must be None or -1 for {game.name}, whose worlds keep their own time limit, got {limit}"
+        )
+    # A step of the vector is `frame_skip` steps of the simulator, in which `max_steps` is counted.
+    steps = limit * game.options.get("frame_skip", 1)
+    return games.make(game.name, **{**game.options, "max_steps": min(steps, game.max_steps or steps)})
 
 
 def _limit(max_episode_steps: object) -> int | None:

@@ -12,6 +12,7 @@ import numpy as np
 from stable_baselines3.common.vec_env import VecEnv as Sb3VecEnv
 
 from reinfors import _reinfors
+from reinfors.adapters.gymnasium import check_render_size
 from reinfors.adapters.spaces import action_space, observation_space
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class VecEnv(Sb3VecEnv):
         seed: int | None = None,
         reward: Reward | None = None,
         render_mode: str | None = None,
+        render_size: tuple[int, int] | None = None,
     ) -> None:
         """Makes the environments; `reset` starts their first episodes.
 
@@ -56,6 +58,8 @@ class VecEnv(Sb3VecEnv):
                 entropy.
             reward: Weights, or `None` for the game's defaults.
             render_mode: `"rgb_array"` for pictures, or `None`.
+            render_size: Height and width of the pictures, as `rf.VecEnv.render` takes them; `None` for the reference's
+                own.
 
         Raises:
             TypeError: An argument has the wrong type.
@@ -66,6 +70,8 @@ class VecEnv(Sb3VecEnv):
             raise ValueError(f"render_mode must be None or {RENDER_MODE!r}, got {render_mode!r}")
         self.game = game
         self._env = _reinfors.VecEnv(game, n_envs, n_threads, seed, reward, autoreset="same_step")
+        check_render_size(self._env, render_size)
+        self.render_size = render_size
         self._is_stepping = False
         self._flags: dict[str, bool] = {}
         self.envs = [Single(self, i, render_mode) for i in range(n_envs)]
@@ -200,7 +206,7 @@ class Single:
 
     def render(self) -> NDArray[np.uint8] | None:
         """The picture for people, `uint8` (height, width, 3), or `None` without a render mode."""
-        return None if self._render_mode is None else self._vector._env.render(self._i)  # noqa: SLF001
+        return None if self._render_mode is None else self._vector._env.render(self._i, self._vector.render_size)  # noqa: SLF001
 
     def inspect(self) -> dict[str, NDArray[np.float64]]:
         """Inner state by name."""

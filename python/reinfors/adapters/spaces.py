@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 
-from reinfors._reinfors import Game, describe
+from reinfors.adapters.bounds import float_bounds
+
+if TYPE_CHECKING:
+    from reinfors._reinfors import Game
 
 
 def observation_space(game: Game) -> spaces.Space[Any]:
-    """A `Box` of bytes for pixels, of `float32` for a state vector; a `Dict` of them by part where there are several.
-
-    The bounds of a state vector are those of an episode: what is simulated after its end may lie outside.
-    """
+    """A `Box` of bytes for pixels, of `float32` for other numbers; a `Dict` of them by part where there are several."""
     if isinstance(game.obs_shape, dict):
         return spaces.Dict({part: _box(game, game.obs_shape[part], game.obs_dtype[part]) for part in game.obs_shape})
     return _box(game, game.obs_shape, game.obs_dtype)
@@ -31,6 +31,5 @@ def action_space(game: Game) -> spaces.Space[Any]:
 def _box(game: Game, shape: tuple[int, ...], dtype: np.dtype[Any]) -> spaces.Box:
     if dtype == np.uint8:
         return spaces.Box(0, 255, shape, np.uint8)
-    entries = describe(game.id)["state"]
-    low, high = (np.array([entry[bound] for entry in entries], np.float32) for bound in ("low", "high"))
+    low, high = float_bounds(game, shape)
     return spaces.Box(low, high, dtype=np.float32)
