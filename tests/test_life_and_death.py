@@ -6,9 +6,11 @@ stream alone can meet.
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -378,6 +380,67 @@ def test_the_interpreter_exits_with_a_live_stream(function: str, ending: str) ->
         print("done", flush=True)
         {ENDINGS[ending]}
         """) == ["done"]
+
+
+@pytest.mark.parametrize("body", ["while True: pass", "while True: time.sleep(0.001)"])
+def test_the_interpreter_ends_with_an_infer_that_never_returns(body: str) -> None:
+    assert run(f"""
+        def stuck(obs):
+            {body}
+
+        stream = engine.collect_stream(4, stuck)
+        time.sleep(0.2)
+        print("done")
+        """) == ["done"]
+
+
+def test_the_interpreter_ends_with_several_infers_that_swallow_every_exception() -> None:
+    begin = time.monotonic()
+    printed = run("""
+        class Last:
+            def __del__(self):
+                time.sleep(0.3)  # the interpreter is going, and lets the threads try to come back
+
+        def deaf(obs):
+            while True:
+                try:
+                    time.sleep(0.01)
+                except BaseException:
+                    pass
+
+        def stream():
+            game = rf.games.make("CartPole")
+            return rf.Engine(game, None, rf.policies.Ppo(), rf.learners.Ppo(), 1, 1).collect_stream(4, deaf)
+
+        last = Last()
+        streams = [stream() for _ in range(3)]
+        time.sleep(0.2)
+        print("done")
+        """)
+    assert printed == ["done"]
+    assert time.monotonic() - begin < 15  # all are waited for at once
+
+
+def test_an_uncaught_error_ends_the_process_with_a_live_stream() -> None:
+    run("stream = engine.collect_stream(4, slow)\nnext(stream)\nraise SystemExit(7)", returncode=7)
+
+
+def test_an_exit_inside_infer_reaches_the_main_thread() -> None:
+    run("def leaving(obs):\n    sys.exit(5)\nnext(engine.collect_stream(4, leaving))", returncode=5)
+
+
+def test_signals_can_be_handled_by_the_caller() -> None:
+    printed = run("""
+        signal.signal(signal.SIGINT, lambda *_: print("handled", flush=True))
+        interrupt(0.1)
+        stream = engine.collect_stream(4, slow)
+        for _ in range(3):
+            next(stream)
+        stream.stop()
+        print("done")
+        """)
+    assert printed == ["handled", "done"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_fork_is_refused_the_parents_engines_and_has_its_own() -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 from reinfors._lazy import lazily
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from reinfors.adapters.rich import LiveTable
     from reinfors.adapters.tensorboard import TensorBoard
 
@@ -55,6 +58,41 @@ def scalars(batch: Batch) -> dict[str, float]:
             "episodes/length_mean": float(np.mean([episode["length"] for episode in episodes])),
         }
     return found
+
+
+class Log(ABC):
+    """What shows telemetry somewhere. Leaving its `with` block closes it.
+
+    Attributes:
+        records: Records of all batches that were logged.
+    """
+
+    records = 0
+
+    def log(self, batch: Batch, **extra: float) -> None:
+        """Takes a batch's telemetry.
+
+        Args:
+            batch: A batch of an engine.
+            **extra: Further numbers by name, a loss for instance, which become `learner/name`.
+        """
+        self.records += len(batch)
+        numbers = scalars(batch) | {f"learner/{name}": float(value) for name, value in extra.items()}
+        self._show(numbers, batch.telemetry)
+
+    @abstractmethod
+    def _show(self, numbers: dict[str, float], telemetry: dict[str, Any]) -> None:
+        """Shows the numbers of one batch."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends it; what was shown stays."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
 
 
 __getattr__ = lazily(

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from reinfors.logging import scalars
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from reinfors.logging import Batch
+from reinfors.logging import Log
 
 
-class LiveTable:
+class LiveTable(Log):
     """The last numbers of `reinfors.logging.scalars`, their means so far, and the advice on the bottleneck.
 
     A table in a terminal; outside one, the last table when it is closed. Leaving its `with` block closes it.
@@ -27,20 +22,11 @@ class LiveTable:
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        self.records = 0
         self._sums: dict[str, tuple[float, int]] = {}
         self._live = Live(console=console or Console(), auto_refresh=False)
         self._live.start()
 
-    def log(self, batch: Batch, **extra: float) -> None:
-        """Shows a batch's telemetry.
-
-        Args:
-            batch: A batch of an engine.
-            **extra: Further numbers by name, a loss for instance, shown as `learner/name`.
-        """
-        self.records += len(batch)
-        numbers = scalars(batch) | {f"learner/{name}": float(value) for name, value in extra.items()}
+    def _show(self, numbers: dict[str, float], telemetry: dict[str, Any]) -> None:
         for name, value in numbers.items():
             total, count = self._sums.get(name, (0.0, 0))
             self._sums[name] = (total + value, count + 1)
@@ -50,16 +36,9 @@ class LiveTable:
         for name, (total, count) in self._sums.items():
             last = f"{numbers[name]:,.4g}" if name in numbers else ""
             table.add_row(name, last, f"{total / count:,.4g}")
-        telemetry = batch.telemetry
         advice = Text(f"{telemetry['bottleneck']}: {telemetry['advice']}", style="italic")
         self._live.update(Group(table, advice), refresh=True)
 
     def close(self) -> None:
         """Leaves the last table where it is."""
         self._live.stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()

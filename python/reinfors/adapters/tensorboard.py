@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
 from tensorboardX import SummaryWriter
 
-from reinfors.logging import scalars
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from reinfors.logging import Batch
+from reinfors.logging import Log
 
 
 class Writer(Protocol):
@@ -25,7 +20,7 @@ class Writer(Protocol):
         """Writes what is left."""
 
 
-class TensorBoard:
+class TensorBoard(Log):
     """Writes the numbers of `reinfors.logging.scalars`, over the records collected so far.
 
     Weights & Biases copies them where `wandb.init(sync_tensorboard=True)` comes first. Leaving its `with` block closes
@@ -41,26 +36,12 @@ class TensorBoard:
             self._writer = SummaryWriter(os.fspath(target))
         else:
             self._writer = target
-        self.records = 0
 
-    def log(self, batch: Batch, **extra: float) -> None:
-        """Writes a batch's telemetry.
-
-        Args:
-            batch: A batch of an engine.
-            **extra: Further numbers by name, a loss for instance, written as `learner/name`.
-        """
-        self.records += len(batch)
-        numbers = scalars(batch) | {f"learner/{name}": float(value) for name, value in extra.items()}
+    def _show(self, numbers: dict[str, float], telemetry: dict[str, Any]) -> None:
+        del telemetry  # its words have no place in a plot
         for name, value in numbers.items():
             self._writer.add_scalar(name, value, self.records)
 
     def close(self) -> None:
         """Writes what is left."""
         self._writer.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
