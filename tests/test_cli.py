@@ -333,6 +333,14 @@ def test_keys_drive(env: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         assert not acted[4].any()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a display")
+def test_without_a_display_playing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ValueError, match="there is no display to open a window on"):
+        play.play(GAME, [], seed=1, fps=1000, steps=1)
+
+
 def test_digits_play_where_no_keys_are_known() -> None:
     keyboard = play.Keyboard(rf.games.make("CartPole"), None)
     keyboard.press("1")

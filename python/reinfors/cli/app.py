@@ -63,7 +63,10 @@ def _version(*, wanted: bool) -> None:
 def _root(
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=lambda wanted: _version(wanted=wanted), is_eager=True)
+        bool,
+        typer.Option(
+            "--version", help="Tell the version.", callback=lambda wanted: _version(wanted=wanted), is_eager=True
+        ),
     ] = False,
 ) -> None:
     """Environments and sampling for reinforcement learning, at native speed."""

@@ -10,7 +10,19 @@ from typing import Any
 import reinfors as rf
 from reinfors.cli import choice
 
-LIBRARIES = ("numpy", "gymnasium", "stable-baselines3", "torch", "jax", "pygame-ce", "imageio", "imageio-ffmpeg")
+LIBRARIES = (
+    "numpy",
+    "gymnasium",
+    "stable-baselines3",
+    "dm-env",
+    "torch",
+    "jax",
+    "tensorboardX",
+    "matplotlib",
+    "pygame-ce",
+    "imageio",
+    "imageio-ffmpeg",
+)
 
 
 def gathered() -> dict[str, Any]:

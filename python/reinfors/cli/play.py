@@ -18,6 +18,8 @@ from reinfors.cli.refusal import library
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+UNSEEN = ("dummy", "offscreen")  # what SDL takes, without a word, where there is no display
+
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
 
@@ -63,6 +65,9 @@ def play(name: str, given: list[str], *, seed: int | None, fps: float | None, st
 
     Returns:
         The steps played and the return of each episode that began.
+
+    Raises:
+        ValueError: There is no display, or no keys are known for the game.
     """
     pygame = library("pygame", "play")
     row = choice.row_of(name)
@@ -72,6 +77,8 @@ def play(name: str, given: list[str], *, seed: int | None, fps: float | None, st
     envs.reset()
     pygame.display.init()
     try:
+        if pygame.display.get_driver() in UNSEEN and "SDL_VIDEODRIVER" not in os.environ:
+            raise ValueError("there is no display to open a window on; reinfors record films without one")
         first = envs.render(0)
         window = pygame.display.set_mode((first.shape[1], first.shape[0]), pygame.RESIZABLE)
         clock = pygame.time.Clock()
