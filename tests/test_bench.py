@@ -35,6 +35,12 @@ def test_a_run_is_recorded_printed_and_drawn(tmp_path: Path, capfd: pytest.Captu
     assert run["machine"]["when"] in files[1].read_text()
 
 
+def test_a_script_gets_the_record_and_nothing_else(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    only = "plain loop: reinfors, fast frames"
+    main(["--json", "--quick", "--trials", "1", "--seconds", "0.05", "--only", only, "--peers", str(tmp_path)])
+    assert {row["name"] for row in json.loads(capfd.readouterr().out)["rows"]} == {"reinfors, fast frames"}
+
+
 def test_a_peer_of_the_same_name_never_runs_in_this_interpreter(tmp_path: Path) -> None:
     assert peers.command(plan.OLD, tmp_path) is None
     python = peers.own_python(plan.OLD, tmp_path)
@@ -50,10 +56,18 @@ def test_a_debug_build_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--trials", "0"], ["--seconds", "0"], ["--seconds", "inf"], ["--only", "no such"]]
+    "arguments",
+    [
+        ["--trials", "0"],
+        ["--seconds", "0"],
+        ["--seconds", "inf"],
+        ["--only", "no such"],
+        ["--json", "no_such_folder/x.json"],
+        ["--plot", "no_such_folder/x.svg"],
+    ],
 )
 def test_what_cannot_be_run_is_refused(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit, match=r"--trials must|no contender has"):
+    with pytest.raises(SystemExit, match=r"--trials must|no contender has|no folder no_such_folder to write x"):
         main(arguments)
 
 

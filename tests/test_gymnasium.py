@@ -267,6 +267,24 @@ def test_d20_neither_display_nor_pygame_nor_box2d_is_needed() -> None:
     assert done.stdout.strip() == "(400, 600, 3)", done.stderr
 
 
+def test_d20_a_window_opens_where_pygame_is_and_else_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    pygame = pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    with pytest.warns(UserWarning, match="HumanRendering wrapper is being applied"):
+        env = make(render_mode="human")
+    env.reset(seed=0)
+    env.step(NOOP)
+    shown = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
+    assert shown.shape == (400, 600, 3)
+    assert shown.std() > 0
+    env.close()
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    with pytest.warns(UserWarning, match="HumanRendering"):
+        env = make(render_mode="human")
+    with pytest.raises(gymnasium.error.DependencyNotInstalled, match="pygame"):
+        env.reset(seed=0)
+
+
 def test_d22_closing_breaks_nothing() -> None:
     one, other = make(), make()
     other.reset(seed=0)

@@ -119,7 +119,7 @@ def test_in_ci_no_test_is_skipped_for_want_of_a_library(library: str) -> None:
     [
         ("gym", "VectorEnv", "gymnasium", "gym"),
         ("sb3", "VecEnv", "stable_baselines3", "sb3"),
-        ("dm_env", "Environment", "dm_env", "dm_env"),
+        ("dm_env", "Environment", "dm_env", "dm-env"),
     ],
 )
 def test_a_face_imports_its_library_at_first_use_and_says_where_to_get_it(

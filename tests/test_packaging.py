@@ -23,7 +23,8 @@ else:
 ROOT = Path(__file__).resolve().parent.parent
 WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
-NAMED_EXTRA = re.compile(r"reinfors\[([\w,]+)\]")
+NAMED_EXTRA = re.compile(r"(?:reinfors|\.)\[([\w,-]+)\]")
+NORMAL = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # older pips find an extra under no other spelling
 
 
 def script(name: str) -> Any:
@@ -71,6 +72,7 @@ def test_every_extra_that_is_named_exists() -> None:
     files = [*(ROOT / "python").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
     named = {extra for file in files for names in NAMED_EXTRA.findall(file.read_text()) for extra in names.split(",")}
     assert named <= set(extras)
+    assert [extra for extra in extras if not NORMAL.fullmatch(extra)] == []
     assert {"cli", "gym", "play", "plot", "sb3", "torch", "video"} <= set(extras)
     assert PROJECT["project"]["dependencies"] == ["numpy>=1.23"]
 

@@ -9,4 +9,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Environment"]
 
-__getattr__ = lazily(__name__, {"Environment": ("dm_env", "Environment")}, extra="dm_env")
+__getattr__ = lazily(__name__, {"Environment": ("dm_env", "Environment")}, extra="dm-env")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TRIALS, SECONDS, QUICK_SECONDS = 3, 30.0, 0.4
+OUTPUT = Path("-")  # standard output
 
 ABOUT = """\
 Steps per second of reinfors and of its peers, observations made and read, in one run.
@@ -33,7 +34,14 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--trials", type=int, default=TRIALS, metavar="N", help=f"trials of each (default {TRIALS})")
     made.add_argument("--seconds", type=float, metavar="S", help=f"length of a trial (default {SECONDS:g})")
     made.add_argument("--only", default="", metavar="TEXT", help="only contenders whose section or name has this in it")
-    made.add_argument("--json", type=Path, metavar="FILE", help="write the record here")
+    made.add_argument(
+        "--json",
+        type=Path,
+        nargs="?",
+        const=OUTPUT,
+        metavar="FILE",
+        help="write the record here, or print it alone",
+    )
     made.add_argument("--plot", type=Path, metavar="FILE", help="write a plot here (.svg, .png; extra `plot`)")
     made.add_argument("--peers", type=Path, default=peers.cache(), metavar="FOLDER", help="where peers are installed")
     made.add_argument("--install-peers", action="store_true", help="install them there from PyPI first")
@@ -59,6 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit("--trials must be at least 1, and --seconds a number above 0")
     if why := refusal(rf.build_info()["profile"]):
         sys.exit(why)
+    for file in (given.json, given.plot):
+        if file is not None and not file.parent.is_dir():
+            sys.exit(f"there is no folder {file.parent} to write {file.name} to")
     if given.install_peers:
         peers.install(given.peers)
     seconds = given.seconds or (QUICK_SECONDS if given.quick else SECONDS)
@@ -76,9 +87,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     say("")
     about["load_after"] = load()
     record = report.record(results, machine=about, trials=given.trials, seconds=seconds, left_out=left_out)
-    print(report.text(record))
-    if given.json:
-        given.json.write_text(json.dumps(record, indent=1) + "\n")
+    document = json.dumps(record, indent=1)
+    print(document if given.json == OUTPUT else report.text(record))
+    if given.json and given.json != OUTPUT:
+        given.json.write_text(document + "\n")
     if given.plot:
         from reinfors.bench.plot import draw  # noqa: PLC0415 - needs Matplotlib
 
