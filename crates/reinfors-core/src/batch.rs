@@ -8,7 +8,9 @@ use crate::{
     Options, Pacing, Picture, PictureSize, Ready, Result, Step,
 };
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// What one decision did to one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,8 +39,11 @@ impl Outcome {
     }
 }
 
+/// Memory for drawing rows of a batch while other threads draw others; only the batch knows what it is.
+pub type AnyCanvas = Box<dyn Any + Send>;
+
 /// Worlds of one game, stepped together. Rows are independent: what one does never changes another.
-pub trait AnyBatch: Send {
+pub trait AnyBatch: Send + Sync {
     /// Number of rows.
     fn len(&self) -> usize;
 
@@ -65,6 +70,16 @@ pub trait AnyBatch: Send {
 
     /// Draws one part of the observations of `rows` into `out`, one behind the other.
     fn observe(&mut self, part: usize, rows: Range<usize>, out: &mut [u8]);
+
+    /// A canvas for [`AnyBatch::draw`], which fits every batch of this game and these options.
+    fn canvas(&self) -> AnyCanvas;
+
+    /// Makes what was put off until somebody looks, before [`AnyBatch::draw`].
+    fn settle(&mut self) {}
+
+    /// Draws one part of the observation of one row, as [`AnyBatch::observe`] does: for several threads at
+    /// once, each with its own rows and its own canvas.
+    fn draw(&self, part: usize, row: usize, canvas: &mut AnyCanvas, out: &mut [u8]);
 
     /// Draws the picture for people of one row, in the game's own size where none is named.
     ///
@@ -108,13 +123,14 @@ pub trait AnyBatch: Send {
 
 /// The batch of any game.
 pub struct Batch<G: Game> {
-    options: Vec<(&'static str, OptionValue)>,
+    options: G::Options,
     pacing: Pacing,
     worlds: Vec<World<G>>,
     /// One for each part of the observation; `None` where nothing is stacked.
     stacks: Vec<Option<FrameStack>>,
     remembered: (Vec<World<G>>, Vec<Option<FrameStack>>),
-    canvas: G::Canvas,
+    /// For rows that are drawn by [`AnyBatch::observe`]. Nobody locks it: it is reached by its owner alone.
+    canvas: Mutex<G::Canvas>,
     together: G::Together,
     /// What the last step did to the active worlds.
     stepped: Vec<Step>,
@@ -164,12 +180,12 @@ impl<G: Game> Batch<G> {
         let parts = G::observation_space(options).parts;
         let depth = pacing.frame_stack.get() as usize;
         Ok(Self {
-            options: options.values(),
+            options: options.clone(),
             pacing,
             worlds: vec![world; len],
             stacks: parts.iter().map(|part| FrameStack::new(part, depth, len)).collect::<Result<_>>()?,
             remembered: (Vec::with_capacity(len), Vec::new()),
-            canvas: G::canvas(options),
+            canvas: Mutex::new(G::canvas(options)),
             together: G::Together::default(),
             stepped: Vec::with_capacity(len),
             running: Vec::with_capacity(len),
@@ -180,10 +196,11 @@ impl<G: Game> Batch<G> {
 
     /// Keeps the current frames of the rows that are about to move.
     fn keep_frames(&mut self, active: Option<&[bool]>) {
+        let canvas = own(&mut self.canvas);
         for (part, stack) in self.stacks.iter_mut().enumerate() {
             let Some(stack) = stack else { continue };
             for (row, world) in self.worlds.iter().enumerate().filter(|(row, _)| is_active(active, *row)) {
-                stack.advance(row, |out| world.game.observe(part, &mut self.canvas, out));
+                stack.advance(row, |out| world.game.observe(part, canvas, out));
             }
         }
     }
@@ -206,6 +223,25 @@ impl<G> Turn<'_, G> {
             (&mut world.game, action)
         })
     }
+}
+
+/// Draws what is seen of a part of a world: its frame, or the stack that it is the last of.
+fn draw<G: Game>(
+    game: &G,
+    stack: Option<&FrameStack>,
+    part: usize,
+    row: usize,
+    canvas: &mut G::Canvas,
+    out: &mut [u8],
+) {
+    match stack {
+        Some(stack) => stack.show(row, out, |out| game.observe(part, canvas, out)),
+        None => game.observe(part, canvas, out),
+    }
+}
+
+fn own<T>(mutex: &mut Mutex<T>) -> &mut T {
+    mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn is_active(active: Option<&[bool]>, row: usize) -> bool {
@@ -262,23 +298,26 @@ impl<G: Game> AnyBatch for Batch<G> {
 
     fn observe(&mut self, part: usize, rows: Range<usize>, out: &mut [u8]) {
         let Self { worlds, stacks, canvas, pacing, parts, .. } = self;
-        let size = parts[part].size();
-        let Some(stack) = &mut stacks[part] else {
-            for (world, out) in worlds[rows].iter().zip(out.chunks_exact_mut(size)) {
-                world.game.observe(part, canvas, out);
-            }
-            return;
-        };
-        let depth = pacing.frame_stack.get() as usize;
-        for (row, out) in rows.zip(out.chunks_exact_mut(depth * size)) {
-            stack.show(row, out, |out| worlds[row].game.observe(part, canvas, out));
+        let (stack, canvas) = (stacks[part].as_ref(), own(canvas));
+        let depth = stack.map_or(1, |_| pacing.frame_stack.get() as usize);
+        for (row, out) in rows.zip(out.chunks_exact_mut(depth * parts[part].size())) {
+            draw(&worlds[row].game, stack, part, row, canvas, out);
         }
+    }
+
+    fn canvas(&self) -> AnyCanvas {
+        Box::new(G::canvas(&self.options))
+    }
+
+    fn draw(&self, part: usize, row: usize, canvas: &mut AnyCanvas, out: &mut [u8]) {
+        let canvas = canvas.downcast_mut().expect("a canvas of this game");
+        draw(&self.worlds[row].game, self.stacks[part].as_ref(), part, row, canvas, out);
     }
 
     fn render(&mut self, row: usize, size: Option<PictureSize>) -> Result<Picture> {
         let size = size.unwrap_or(G::PICTURE);
         size.check()?;
-        Ok(self.worlds[row].game.render(&mut self.canvas, size))
+        Ok(self.worlds[row].game.render(own(&mut self.canvas), size))
     }
 
     fn info(&self, row: usize) -> Vec<(&'static str, bool)> {
@@ -291,7 +330,8 @@ impl<G: Game> AnyBatch for Batch<G> {
 
     fn save(&self, row: usize) -> Vec<u8> {
         let World { game, steps } = &self.worlds[row];
-        let options = self.options.iter().map(|(name, value)| (String::from(*name), value.clone())).collect();
+        let options =
+            self.options.values().into_iter().map(|(name, value)| (String::from(name), value)).collect();
         encode(&SavedRow {
             format: SAVED_ROW_FORMAT,
             game: G::ID.into(),
@@ -311,9 +351,9 @@ impl<G: Game> AnyBatch for Batch<G> {
         if saved.game != G::ID {
             return refuse(format!("it is of the game {}, this is {}", saved.game, G::ID));
         }
-        for (name, value) in &self.options {
+        for (name, value) in self.options.values() {
             match saved.options.iter().find(|(saved_name, _)| saved_name == name) {
-                Some((_, saved_value)) if saved_value == value => {}
+                Some((_, saved_value)) if *saved_value == value => {}
                 Some((_, saved_value)) => {
                     return refuse(format!("its option {name} is {saved_value}, here it is {value}"));
                 }

@@ -8,8 +8,8 @@
 
 use crate::rng::Seed;
 use crate::{
-    Actions, AnyBatch, CancelToken, Error, Inspected, ObservationPart, ObservationSpace, Outcome, Picture,
-    PictureSize, Result,
+    Actions, AnyBatch, AnyCanvas, CancelToken, Error, Inspected, ObservationPart, ObservationSpace, Outcome,
+    Picture, PictureSize, Result,
 };
 use std::any::Any;
 use std::fmt;
@@ -18,7 +18,7 @@ use std::ops::Range;
 /// An error of the caller's own code, carried through without being looked at.
 pub struct Failure {
     message: String,
-    payload: Option<Box<dyn Any + Send>>,
+    payload: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl Failure {
@@ -30,13 +30,13 @@ impl Failure {
 
     /// An error that gives `payload` back on the other side, an exception for instance.
     #[must_use]
-    pub fn with_payload(message: impl Into<String>, payload: Box<dyn Any + Send>) -> Self {
+    pub fn with_payload(message: impl Into<String>, payload: Box<dyn Any + Send + Sync>) -> Self {
         Self { message: message.into(), payload: Some(payload) }
     }
 
     /// The payload, if there is one.
     #[must_use]
-    pub fn into_payload(self) -> Option<Box<dyn Any + Send>> {
+    pub fn into_payload(self) -> Option<Box<dyn Any + Send + Sync>> {
         self.payload
     }
 }
@@ -57,7 +57,7 @@ impl std::error::Error for Failure {}
 
 /// Worlds somewhere else, all rows of a batch together. After a failure they are asked for a rollback or for
 /// resets before anything else.
-pub trait Worlds: Send {
+pub trait Worlds: Send + Sync {
     /// Starts episodes in some rows, each named once; `None` continues the row's own random stream. `shown`
     /// holds all rows of each part of the observation, of which those rows are written.
     ///
@@ -128,7 +128,7 @@ impl<W: Worlds> ForeignBatch<W> {
     }
 
     /// Makes the resets that are owed. Whether the worlds can be asked for more.
-    fn settle(&mut self) -> bool {
+    fn reset_owed(&mut self) -> bool {
         if self.failure.is_none() && !self.owed.is_empty() {
             let owed = std::mem::take(&mut self.owed);
             self.failure = self.worlds.reset(&owed, &mut self.shown).err();
@@ -148,7 +148,7 @@ impl<W: Worlds> AnyBatch for ForeignBatch<W> {
     }
 
     fn step(&mut self, actions: Actions<'_>, active: Option<&[bool]>, outcomes: &mut [Outcome]) {
-        if !self.settle() {
+        if !self.reset_owed() {
             return;
         }
         let all = vec![true; self.len];
@@ -157,9 +157,22 @@ impl<W: Worlds> AnyBatch for ForeignBatch<W> {
     }
 
     fn observe(&mut self, part: usize, rows: Range<usize>, out: &mut [u8]) {
-        self.settle();
+        self.reset_owed();
         let size = self.parts[part].size();
         out.copy_from_slice(&self.shown[part][rows.start * size..rows.end * size]);
+    }
+
+    fn canvas(&self) -> AnyCanvas {
+        Box::new(())
+    }
+
+    fn settle(&mut self) {
+        self.reset_owed();
+    }
+
+    fn draw(&self, part: usize, row: usize, _canvas: &mut AnyCanvas, out: &mut [u8]) {
+        let size = self.parts[part].size();
+        out.copy_from_slice(&self.shown[part][row * size..][..size]);
     }
 
     fn render(&mut self, row: usize, size: Option<PictureSize>) -> Result<Picture> {
@@ -169,7 +182,7 @@ impl<W: Worlds> AnyBatch for ForeignBatch<W> {
                 given: format!("({height}, {width})"),
             });
         }
-        let picture = if self.settle() { self.worlds.render(row) } else { Ok(Picture::default()) };
+        let picture = if self.reset_owed() { self.worlds.render(row) } else { Ok(Picture::default()) };
         Ok(picture.unwrap_or_else(|failure| {
             self.failure = Some(failure);
             Picture::default()
@@ -194,7 +207,7 @@ impl<W: Worlds> AnyBatch for ForeignBatch<W> {
     }
 
     fn checkpoint(&mut self) {
-        if self.settle() {
+        if self.reset_owed() {
             self.remembered.clone_from(&self.shown);
             self.failure = self.worlds.checkpoint().err();
         }

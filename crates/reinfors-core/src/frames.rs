@@ -3,29 +3,39 @@
 //! A row remembers the frames before the current one in a ring, and draws the current one when somebody looks
 //! or at the latest before the next step. So each frame is drawn once, an observation is a function of the
 //! episode alone, and what has to be saved are the frames before: the current one can be drawn again.
+//!
+//! Each row is behind a lock of its own, which nobody ever waits for, so that threads can look at different rows
+//! at once.
 
 use crate::{Error, ObservationPart, Result};
+use std::sync::{Mutex, PoisonError};
 
 /// The frames of one part of the observation, for all rows.
 pub(crate) struct FrameStack {
+    shape: Shape,
+    rows: Vec<Mutex<Row>>,
+}
+
+/// What is the same for all rows.
+#[derive(Clone, Copy)]
+struct Shape {
     /// Frames that are shown: the current one and those before it.
     depth: usize,
     frame_bytes: usize,
     /// Bytes of a frame that stay together in the stack: all channels of what lies before their axis.
     run_bytes: usize,
-    rings: Vec<Ring>,
-    /// `depth` frames for each row.
-    frames: Vec<u8>,
 }
 
-/// Where in its part of the memory a row is.
-#[derive(Clone, Copy, Default)]
-struct Ring {
+/// The ring of one row's frames.
+#[derive(Default)]
+struct Row {
     /// Place of the current frame.
     current: usize,
     /// Frames of this episode before it, at most `depth - 1`.
     previous: usize,
     is_drawn: bool,
+    /// `depth` frames.
+    frames: Vec<u8>,
 }
 
 impl FrameStack {
@@ -37,45 +47,46 @@ impl FrameStack {
         let Some(axis) = part.stack_axis.filter(|_| depth > 1) else { return Ok(None) };
         let run_bytes = part.element.size() * part.shape[axis..].iter().product::<usize>();
         let frame_bytes = part.size();
-        let len = rows.saturating_mul(depth).saturating_mul(frame_bytes);
-        let mut frames = Vec::new();
-        frames.try_reserve_exact(len).map_err(|_| Error::OptionValue {
+        let row_bytes = depth.saturating_mul(frame_bytes);
+        let reserved = Vec::<u8>::new().try_reserve_exact(rows.saturating_mul(row_bytes));
+        reserved.map_err(|_| Error::OptionValue {
             name: "frame_stack",
             allowed: "so small that the frames fit into memory".into(),
             given: format!("{depth}, of {frame_bytes} bytes each for {rows} games"),
         })?;
-        frames.resize(len, 0);
-        Ok(Some(Self { depth, frame_bytes, run_bytes, rings: vec![Ring::default(); rows], frames }))
+        let row = |_| Mutex::new(Row { frames: vec![0; row_bytes], ..Row::default() });
+        let rows = (0..rows).map(row).collect();
+        Ok(Some(Self { shape: Shape { depth, frame_bytes, run_bytes }, rows }))
     }
 
     /// Begins an episode: its first frame will stand for all before it.
     pub fn begin(&mut self, row: usize) {
-        self.rings[row] = Ring::default();
+        let row = unlocked(&mut self.rows[row]);
+        (row.current, row.previous, row.is_drawn) = (0, 0, false);
     }
 
     /// Turns the current frame into a previous one, drawing it with `draw` if nobody has looked.
     pub fn advance(&mut self, row: usize, draw: impl FnOnce(&mut [u8])) {
-        self.complete(row, draw);
-        let Ring { current, previous, .. } = self.rings[row];
-        self.rings[row] = Ring {
-            current: (current + 1) % self.depth,
-            previous: (previous + 1).min(self.depth - 1),
-            is_drawn: false,
-        };
+        let (shape, row) = (self.shape, unlocked(&mut self.rows[row]));
+        row.complete(shape, draw);
+        row.current = (row.current + 1) % shape.depth;
+        row.previous = (row.previous + 1).min(shape.depth - 1);
+        row.is_drawn = false;
     }
 
     /// Writes the stack of a row, drawing the current frame with `draw` unless it has been.
-    pub fn show(&mut self, row: usize, out: &mut [u8], draw: impl FnOnce(&mut [u8])) {
-        self.complete(row, draw);
-        for (place, age) in (0..self.depth).rev().enumerate() {
-            let frame = &self.frames[self.bytes_of(row, age)];
-            match self.run_bytes {
-                run if run == self.frame_bytes => out[place * run..][..run].copy_from_slice(frame),
-                1 => interleave::<1>(out, frame, place, self.depth),
-                3 => interleave::<3>(out, frame, place, self.depth),
+    pub fn show(&self, row: usize, out: &mut [u8], draw: impl FnOnce(&mut [u8])) {
+        let Shape { depth, frame_bytes, run_bytes } = self.shape;
+        let mut row = self.rows[row].lock().unwrap_or_else(PoisonError::into_inner);
+        row.complete(self.shape, draw);
+        for (place, age) in (0..depth).rev().enumerate() {
+            let frame = row.frame(self.shape, age);
+            match run_bytes {
+                run if run == frame_bytes => out[place * run..][..run].copy_from_slice(frame),
+                1 => interleave::<1>(out, frame, place, depth),
+                3 => interleave::<3>(out, frame, place, depth),
                 run => {
-                    for (group, bytes) in out.chunks_exact_mut(run * self.depth).zip(frame.chunks_exact(run))
-                    {
+                    for (group, bytes) in out.chunks_exact_mut(run * depth).zip(frame.chunks_exact(run)) {
                         group[place * run..][..run].copy_from_slice(bytes);
                     }
                 }
@@ -85,14 +96,14 @@ impl FrameStack {
 
     /// The frames of a row before the current one, oldest first.
     pub fn save(&self, row: usize) -> Vec<u8> {
-        let ages = (1..=self.rings[row].previous).rev();
-        ages.flat_map(|age| &self.frames[self.bytes_of(row, age)]).copied().collect()
+        let row = self.rows[row].lock().unwrap_or_else(PoisonError::into_inner);
+        (1..=row.previous).rev().flat_map(|age| row.frame(self.shape, age)).copied().collect()
     }
 
     /// Refuses bytes that [`FrameStack::save`] cannot have written.
     pub fn check(&self, saved: &[u8]) -> Result<()> {
-        let most = (self.depth - 1) * self.frame_bytes;
-        if saved.len().is_multiple_of(self.frame_bytes) && saved.len() <= most {
+        let Shape { depth, frame_bytes, .. } = self.shape;
+        if saved.len().is_multiple_of(frame_bytes) && saved.len() <= (depth - 1) * frame_bytes {
             return Ok(());
         }
         Err(Error::SavedState(format!("{} bytes of frames are no frames of this stack", saved.len())))
@@ -100,26 +111,36 @@ impl FrameStack {
 
     /// Takes over what [`FrameStack::check`] has passed.
     pub fn load(&mut self, row: usize, saved: &[u8]) {
-        let previous = saved.len() / self.frame_bytes;
-        let start = row * self.depth * self.frame_bytes;
-        self.frames[start..][..saved.len()].copy_from_slice(saved);
-        self.rings[row] = Ring { current: previous, previous, is_drawn: false };
+        let previous = saved.len() / self.shape.frame_bytes;
+        let row = unlocked(&mut self.rows[row]);
+        row.frames[..saved.len()].copy_from_slice(saved);
+        (row.current, row.previous, row.is_drawn) = (previous, previous, false);
     }
+}
 
-    fn complete(&mut self, row: usize, draw: impl FnOnce(&mut [u8])) {
-        if !self.rings[row].is_drawn {
-            let bytes = self.bytes_of(row, 0);
-            draw(&mut self.frames[bytes]);
-            self.rings[row].is_drawn = true;
+fn unlocked(row: &mut Mutex<Row>) -> &mut Row {
+    row.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Row {
+    fn complete(&mut self, shape: Shape, draw: impl FnOnce(&mut [u8])) {
+        if !self.is_drawn {
+            let place = self.current * shape.frame_bytes;
+            draw(&mut self.frames[place..][..shape.frame_bytes]);
+            self.is_drawn = true;
         }
     }
 
-    /// Where the frame of `age` is: 0 is the current one. What is older than the episode is its first frame.
-    fn bytes_of(&self, row: usize, age: usize) -> std::ops::Range<usize> {
-        let Ring { current, previous, .. } = self.rings[row];
-        let place = (current + self.depth - age.min(previous)) % self.depth;
-        let start = (row * self.depth + place) * self.frame_bytes;
-        start..start + self.frame_bytes
+    /// The frame of `age`: 0 is the current one. What is older than the episode is its first frame.
+    fn frame(&self, Shape { depth, frame_bytes, .. }: Shape, age: usize) -> &[u8] {
+        let place = (self.current + depth - age.min(self.previous)) % depth;
+        &self.frames[place * frame_bytes..][..frame_bytes]
+    }
+
+    fn copy_from(&mut self, source: &Self) {
+        let Self { current, previous, is_drawn, frames } = source;
+        (self.current, self.previous, self.is_drawn) = (*current, *previous, *is_drawn);
+        self.frames.clone_from(frames);
     }
 }
 
@@ -134,15 +155,18 @@ fn interleave<const RUN: usize>(out: &mut [u8], frame: &[u8], place: usize, dept
 
 impl Clone for FrameStack {
     fn clone(&self) -> Self {
-        Self { rings: self.rings.clone(), frames: self.frames.clone(), ..*self }
+        let mut copy = Self { shape: self.shape, rows: Vec::new() };
+        copy.clone_from(self);
+        copy
     }
 
     /// Copies into the memory that is there.
     fn clone_from(&mut self, source: &Self) {
-        let Self { depth, frame_bytes, run_bytes, rings, frames } = source;
-        (self.depth, self.frame_bytes, self.run_bytes) = (*depth, *frame_bytes, *run_bytes);
-        self.rings.clone_from(rings);
-        self.frames.clone_from(frames);
+        self.shape = source.shape;
+        self.rows.resize_with(source.rows.len(), Mutex::default);
+        for (row, source) in self.rows.iter_mut().zip(&source.rows) {
+            unlocked(row).copy_from(&source.lock().unwrap_or_else(PoisonError::into_inner));
+        }
     }
 }
 

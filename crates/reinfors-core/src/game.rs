@@ -116,7 +116,7 @@ pub type Ready = Box<dyn Any + Send>;
 /// A world is a deterministic function of its options, its seed and its actions: no clock, no thread, no
 /// global. Steps allocate nothing. `Clone` is what rolls a world back, so share what does not change behind
 /// an `Arc`.
-pub trait Game: Clone + Send + 'static {
+pub trait Game: Clone + Send + Sync + 'static {
     /// Folder, module and registry key: `snake_case`.
     const ID: &'static str;
     /// Public name: `CamelCase`.
@@ -135,10 +135,10 @@ pub trait Game: Clone + Send + 'static {
     const PICTURE: PictureSize;
     /// Options, declared once with [`crate::options!`].
     type Options: Options;
-    /// Memory for drawing, one per batch rather than per world.
+    /// Memory for drawing, one per thread that draws rather than per world.
     type Canvas: Send + 'static;
     /// Memory for stepping many worlds together, one per batch; `()` for a game that has no use for it.
-    type Together: Default + Send + 'static;
+    type Together: Default + Send + Sync + 'static;
 
     /// A world that has not been reset yet. `weights` are in the order of [`Game::REWARD`].
     ///
@@ -146,7 +146,7 @@ pub trait Game: Clone + Send + 'static {
     /// Options that contradict each other.
     fn new(options: &Self::Options, weights: &[f64]) -> Result<Self>;
 
-    /// The canvas of a batch.
+    /// A canvas.
     fn canvas(options: &Self::Options) -> Self::Canvas;
 
     /// What is observed: one frame of each part, as [`Game::observe`] draws it.

@@ -18,7 +18,7 @@ mod reward;
 pub mod rng;
 mod space;
 
-pub use batch::{AnyBatch, Batch, Outcome, Turn};
+pub use batch::{AnyBatch, AnyCanvas, Batch, Outcome, Turn};
 pub use cancel::CancelToken;
 pub use codec::{decode, encode};
 pub use error::{Error, ErrorKind, Result};

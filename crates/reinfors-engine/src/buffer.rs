@@ -9,6 +9,7 @@
 
 use crate::EngineError;
 use crate::observation::Numbers;
+use crate::pool::Region;
 use reinfors_core::{Element, ObservationSpace};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::Range;
@@ -190,17 +191,21 @@ pub struct ObservationWriter {
 }
 
 impl ObservationWriter {
-    /// A part of the next `rows` unfilled rows, one behind the other; [`ObservationWriter::seal`] makes them
-    /// readable.
+    /// The next `rows` unfilled rows, part by part; [`ObservationWriter::seal`] makes them readable.
     ///
     /// # Panics
-    /// When fewer than that are left, or there is no such part.
-    pub fn unfilled(&mut self, part: usize, rows: usize) -> &mut [u8] {
+    /// When fewer than that are left.
+    pub fn unfilled(&mut self, rows: usize) -> Vec<Region<'_>> {
         assert!(rows <= self.rows - self.filled, "{rows} rows asked for, {} left", self.rows - self.filled);
-        let (offset, len) = self.buffer.span(part, &(self.filled..self.filled + rows));
-        // SAFETY: inside the allocation; views end at the filled mark, there is one writer, and it is
-        // borrowed.
-        unsafe { std::slice::from_raw_parts_mut(self.buffer.start().add(offset), len) }
+        let start = self.buffer.start();
+        let region = |(number, part): (usize, &Part)| {
+            let (offset, len) = self.buffer.span(number, &(self.filled..self.filled + rows));
+            // SAFETY: inside the allocation, and parts do not overlap; views end at the filled mark, there is
+            // one writer, and it is borrowed.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(start.add(offset), len) };
+            Region { bytes, row_bytes: part.row_bytes }
+        };
+        self.buffer.parts.iter().enumerate().map(region).collect()
     }
 
     /// Declares the next `rows` rows filled: readable from now on, and never written again.
@@ -290,10 +295,10 @@ mod tests {
     #[test]
     fn rows_are_readable_once_sealed_and_where_they_were_written() {
         let mut writer = store(3).take(4).unwrap();
-        writer.unfilled(0, 2).copy_from_slice(&[1, 2, 3, 4, 5, 6]);
+        writer.unfilled(2)[0].bytes.copy_from_slice(&[1, 2, 3, 4, 5, 6]);
         writer.seal(2);
         let first = writer.view(0..2);
-        writer.unfilled(0, 2).fill(9);
+        writer.unfilled(2)[0].bytes.fill(9);
         writer.seal(2);
         assert_eq!(first.bytes(0), [1, 2, 3, 4, 5, 6]);
         assert_eq!(writer.view(1..3).bytes(0), [4, 5, 6, 9, 9, 9]);
@@ -307,8 +312,8 @@ mod tests {
         let parts = vec![ObservationPart::pixels(vec![5], 0), ObservationPart::state(ENTRIES)];
         let mut writer = ObservationStore::new(&ObservationSpace { parts }).take(3).unwrap();
         for row in 0..3_u8 {
-            writer.unfilled(0, 1).fill(row);
-            writer.unfilled(1, 1).copy_from_slice(bytemuck::bytes_of(&[f32::from(row); 3]));
+            writer.unfilled(1)[0].bytes.fill(row);
+            writer.unfilled(1)[1].bytes.copy_from_slice(bytemuck::bytes_of(&[f32::from(row); 3]));
             writer.seal(1);
         }
         let view = writer.view(1..3);
@@ -330,7 +335,7 @@ mod tests {
     fn sealed_rows_cannot_be_written() {
         let mut writer = store(3).take(4).unwrap();
         writer.seal(3);
-        writer.unfilled(0, 2);
+        writer.unfilled(2);
     }
 
     #[test]
@@ -379,7 +384,7 @@ mod tests {
     fn views_outlive_their_store() {
         let store = store(2);
         let mut writer = store.take(1).unwrap();
-        writer.unfilled(0, 1).fill(7);
+        writer.unfilled(1)[0].bytes.fill(7);
         writer.seal(1);
         let view = writer.view(0..1);
         drop((store, writer));

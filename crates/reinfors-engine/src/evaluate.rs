@@ -8,11 +8,12 @@ use crate::EngineError;
 use crate::batch::ActionArray;
 use crate::buffer::ObservationStore;
 use crate::config::{check_rows, thread_count};
+use crate::easel::Easels;
 use crate::error::check_worlds;
 use crate::head::Head;
 use crate::infer::{Answer, Infer, InferError, Inference, Memory};
 use crate::policy::{Policy, state_size};
-use crate::pool::Pool;
+use crate::pool::{NOTHING, Pool};
 use crate::shard::shard_ranges;
 use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_core::{Actions, AnyBatch, ConfiguredGame, Outcome};
@@ -95,6 +96,7 @@ struct Table<'a> {
     next: usize,
     shards: Vec<Shard>,
     pool: Pool,
+    easels: Easels,
     store: ObservationStore,
     head: Head,
     end_reasons: &'static [&'static str],
@@ -154,20 +156,15 @@ impl Shard {
                 self.batch.reset(row, Some(&seeds[seat.episode]), flags);
             }
         }
+        self.batch.settle();
     }
 
-    /// Draws a part of the rows that are playing, one behind the other.
-    fn draw(&mut self, part: usize, row_bytes: usize, out: &mut [u8]) {
-        let mut out = out;
-        let mut first = 0;
-        for run in self.seats.chunk_by(|a, b| a.is_some() == b.is_some()) {
-            let rows = first..first + run.len();
-            first = rows.end;
-            if run[0].is_some() {
-                let (drawn, rest) = std::mem::take(&mut out).split_at_mut(run.len() * row_bytes);
-                self.batch.observe(part, rows, drawn);
-                out = rest;
-            }
+    /// Draws a part of some of the rows that are playing, counted among those, one behind the other.
+    fn draw(&self, easels: &Easels, thread: usize, part: usize, among: Range<usize>, out: &mut [u8]) {
+        let row_bytes = out.len() / among.len();
+        let playing = self.seats.iter().enumerate().filter(|(_, seat)| seat.is_some());
+        for ((row, _), out) in playing.skip(among.start).zip(out.chunks_exact_mut(row_bytes)) {
+            easels.draw(thread, &*self.batch, part, row..row + 1, |_| true, out);
         }
     }
 
@@ -217,6 +214,7 @@ impl<'a> Table<'a> {
                 rows,
             })
         };
+        let pool = Pool::new(n_threads)?;
         let mut table = Self {
             repetitions: repetitions.collect(),
             episodes: vec![EvaluatedEpisode::default(); seeds.len()],
@@ -225,7 +223,8 @@ impl<'a> Table<'a> {
                 .into_iter()
                 .map(shard)
                 .collect::<Result<_, EngineError>>()?,
-            pool: Pool::new(n_threads)?,
+            easels: Easels::new(pool.most_threads()),
+            pool,
             store: ObservationStore::new(&spec.observation),
             end_reasons: spec.end_reasons,
             reset_flags: spec.default_flags(),
@@ -273,16 +272,12 @@ impl<'a> Table<'a> {
         let starts_anew: Vec<bool> = seats().map(|seat| seat.is_new).collect();
         self.state = seats().flat_map(|seat| &seat.state).copied().collect();
         let (seeds, flags) = (self.seeds, &self.reset_flags);
-        for (part, row_bytes) in self.store.row_bytes().enumerate() {
-            let bounds: Vec<usize> = starts.iter().map(|start| start * row_bytes).collect();
-            let out = observations.unfilled(part, rows);
-            self.pool.for_each_with_output(&mut self.shards, out, &bounds, |_, shard, out| {
-                if part == 0 {
-                    shard.begin(seeds, flags);
-                }
-                shard.draw(part, row_bytes, out);
-            })?;
-        }
+        let begin = |_, shard: &mut Shard| shard.begin(seeds, flags);
+        let draw = |thread, shard: &Shard, part, among, out: &mut [u8]| {
+            shard.draw(&self.easels, thread, part, among, out);
+        };
+        let mut regions = observations.unfilled(rows);
+        self.pool.prepare_and_draw(&mut self.shards, &starts, &mut regions, begin, draw, NOTHING)?;
         self.check()?;
         observations.seal(rows);
         let memory = Memory { state: &self.state, starts: &starts_anew };

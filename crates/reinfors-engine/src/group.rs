@@ -16,28 +16,22 @@ pub(crate) struct Group {
     pub rows: Range<usize>,
     /// Their shards among all.
     pub shards: Range<usize>,
-    /// For each part of the observation, where each shard's rows start among those of the group, in bytes.
-    pub bounds: Vec<Vec<usize>>,
+    /// Where each shard's rows start among those of the group, and their end.
+    pub starts: Vec<usize>,
 }
 
 impl Group {
     /// The groups of `n_games` games, and the rows of each shard. Worlds that live elsewhere are one group, for
     /// they are one batch.
-    pub fn all(
-        n_games: usize,
-        n_threads: usize,
-        is_foreign: bool,
-        row_bytes: &[usize],
-    ) -> (Vec<Self>, Vec<Range<usize>>) {
+    pub fn all(n_games: usize, n_threads: usize, is_foreign: bool) -> (Vec<Self>, Vec<Range<usize>>) {
         let (mut groups, mut shards) = (Vec::new(), Vec::new());
         let fewest_to_halve = if is_foreign { usize::MAX } else { FEWEST_TO_HALVE };
         for rows in halves(n_games, fewest_to_halve) {
             let first = shards.len();
             let ranges = shard_ranges(rows.len(), n_threads);
-            let starts = || ranges.iter().map(|range| range.start).chain([rows.len()]);
-            let bounds = row_bytes.iter().map(|bytes| starts().map(|row| row * bytes).collect()).collect();
+            let starts = ranges.iter().map(|range| range.start).chain([rows.len()]).collect();
             shards.extend(ranges.iter().map(|range| rows.start + range.start..rows.start + range.end));
-            groups.push(Self { rows, shards: first..shards.len(), bounds });
+            groups.push(Self { rows, shards: first..shards.len(), starts });
         }
         (groups, shards)
     }
@@ -54,7 +48,7 @@ mod tests {
 
     #[test]
     fn worlds_that_live_elsewhere_are_one_group_and_one_shard() {
-        let (groups, shards) = Group::all(64, 1, true, &[4]);
+        let (groups, shards) = Group::all(64, 1, true);
         assert_eq!((groups.len(), &*shards), (1, std::slice::from_ref(&(0..64))));
     }
 
@@ -62,7 +56,7 @@ mod tests {
     fn groups_and_shards_cover_all_rows_in_order_and_groups_know_no_threads() {
         for n_games in [1, 2, 15, 16, 17, 64, 101] {
             for n_threads in [1, 2, 3, 8] {
-                let (groups, shards) = Group::all(n_games, n_threads, false, &[10, 4]);
+                let (groups, shards) = Group::all(n_games, n_threads, false);
                 let rows: Vec<usize> = groups.iter().flat_map(|group| group.rows.clone()).collect();
                 assert!(rows.into_iter().eq(0..n_games));
                 assert!(shards.iter().cloned().flatten().eq(0..n_games));
@@ -71,8 +65,8 @@ mod tests {
                 for group in groups {
                     let own = &shards[group.shards];
                     assert_eq!((own[0].start, own[own.len() - 1].end), (group.rows.start, group.rows.end));
-                    assert_eq!(group.bounds[0].len(), own.len() + 1);
-                    assert_eq!(group.bounds[1][own.len()], 4 * group.rows.len());
+                    assert_eq!(group.starts.len(), own.len() + 1);
+                    assert_eq!(group.starts[own.len()], group.rows.len());
                 }
             }
         }

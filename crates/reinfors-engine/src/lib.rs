@@ -7,6 +7,7 @@ pub mod batch;
 pub mod buffer;
 mod clock;
 pub mod config;
+mod easel;
 mod engine;
 mod errand;
 mod error;

@@ -1,4 +1,5 @@
-//! Persistent worker threads that run one closure over disjoint items, the calling thread taking part.
+//! Persistent worker threads that run one closure over disjoint items, the calling thread taking part; in
+//! `drawing.rs`, one that makes items ready and one that draws their rows.
 //!
 //! A dispatch publishes a job, then the number of its tasks. A task is claimed by lowering that number, and
 //! only whoever holds a claim looks at the job: the dispatcher waits for every claimed task, so the job is
@@ -8,16 +9,27 @@
 //! is first needed.
 #![allow(unsafe_code)]
 
+mod drawing;
+
+pub use drawing::{Meanwhile, NOTHING, Region};
+
 use std::cell::UnsafeCell;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::ops::RangeInclusive;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
-/// Rounds of looking for work before a thread goes to sleep, so that dispatches close together need no
-/// wake-up.
-const SPINS: u32 = 2_000;
+/// How long a thread looks for work before it goes to sleep, at least and at most: twice as long as
+/// there was none before, so that dispatches close together need no wake-up and others cost no processor time.
+const PATIENCE: RangeInclusive<Duration> = Duration::from_micros(50)..=Duration::from_micros(300);
+
+/// A pause longer than this is slept through.
+const WORTH_LOOKING: Duration = Duration::from_micros(150);
+
+/// Rounds of looking between two looks at the clock.
+const ROUNDS: u32 = 16;
 
 /// Why a dispatch did not finish.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,9 +66,11 @@ pub struct Pool {
     n_threads: usize,
     process: u32,
     took: Duration,
+    cores: usize,
 }
 
-type Job = dyn Fn(usize) + Sync;
+/// Given the number of the task and that of the thread, which is 0 for the calling one.
+type Job = dyn Fn(usize, usize) + Sync;
 
 /// What the workers see.
 struct Shared {
@@ -70,7 +84,15 @@ struct Shared {
     ended: Mutex<Instant>,
     /// What the first panicking task said.
     panic: Mutex<Option<String>>,
-    spins: u32,
+    /// How long workers look for work, in nanoseconds.
+    patience: AtomicU64,
+}
+
+/// What the calling thread does before it takes part.
+struct Aside<'a> {
+    run: &'a mut dyn FnMut(),
+    /// Whether it takes so long that the spare worker is to take its part.
+    is_long: bool,
 }
 
 /// The current job, its lifetime erased.
@@ -100,11 +122,11 @@ impl Pool {
             stop: AtomicBool::new(false),
             ended: Mutex::new(Instant::now()),
             panic: Mutex::new(None),
-            // With fewer cores than threads, spinning takes the core from the thread that is waited for.
-            spins: if n_threads <= cores { SPINS } else { 0 },
+            patience: AtomicU64::new(0),
         });
         let (workers, process) = (Vec::new(), std::process::id());
-        let mut pool = Self { shared, workers, n_threads: n_threads.max(1), process, took: Duration::ZERO };
+        let (n_threads, took) = (n_threads.max(1), Duration::ZERO);
+        let mut pool = Self { shared, workers, n_threads, process, took, cores };
         for _ in 1..n_threads {
             pool.start_worker()?;
         }
@@ -115,7 +137,7 @@ impl Pool {
         let (shared, index) = (Arc::clone(&self.shared), self.workers.len() + 1);
         let worker = thread::Builder::new()
             .name(format!("reinfors-worker-{index}"))
-            .spawn(move || shared.work())
+            .spawn(move || shared.work(index))
             .map_err(|error| PoolError::Spawn { index, reason: error.to_string() })?;
         self.workers.push(worker);
         Ok(())
@@ -125,6 +147,12 @@ impl Pool {
     #[must_use]
     pub fn n_threads(&self) -> usize {
         self.n_threads
+    }
+
+    /// How many threads a dispatch can be run by: the spare one counts.
+    #[must_use]
+    pub fn most_threads(&self) -> usize {
+        self.n_threads + 1
     }
 
     /// How long the last dispatch took, up to the end of its last task.
@@ -143,7 +171,7 @@ impl Pool {
         f: impl Fn(usize, &mut T) + Sync,
     ) -> Result<(), PoolError> {
         let first = Disjoint(items.as_mut_ptr());
-        let job = |index| {
+        let job = |index, _| {
             // SAFETY: each index below `items.len()` is claimed once per dispatch, so this is the only
             // reference to the item, and `dispatch` returns only after the task has ended.
             let item = unsafe { &mut *first.at(index) };
@@ -152,85 +180,21 @@ impl Pool {
         self.dispatch(items.len(), &job, None)
     }
 
-    /// Like [`Pool::for_each`], lending item `i` the part `bounds[i]..bounds[i + 1]` of `output` as well.
-    ///
-    /// # Errors
-    /// Those of [`Pool::for_each`].
-    ///
-    /// # Panics
-    /// When `bounds` is not one longer than `items`, not in ascending order or reaches beyond `output`.
-    pub fn for_each_with_output<T: Send, U: Send>(
-        &mut self,
-        items: &mut [T],
-        output: &mut [U],
-        bounds: &[usize],
-        f: impl Fn(usize, &mut T, &mut [U]) + Sync,
-    ) -> Result<(), PoolError> {
-        self.lend(items, output, bounds, f, None)
-    }
-
-    /// Like [`Pool::for_each_with_output`], while the calling thread is at `meanwhile`; when that is done, it
-    /// lends a hand.
-    ///
-    /// # Errors
-    /// Those of [`Pool::for_each`]; but for a fork, `meanwhile` has been run.
-    ///
-    /// # Panics
-    /// As [`Pool::for_each_with_output`]; and with what `meanwhile` panics, when all tasks have ended.
-    pub fn for_each_with_output_while<T: Send, U: Send, R>(
-        &mut self,
-        items: &mut [T],
-        output: &mut [U],
-        bounds: &[usize],
-        f: impl Fn(usize, &mut T, &mut [U]) + Sync,
-        meanwhile: impl FnOnce() -> R,
-    ) -> Result<R, PoolError> {
-        let (mut meanwhile, mut result) = (Some(meanwhile), None);
-        let mut run = || result = meanwhile.take().map(|run| catch_unwind(AssertUnwindSafe(run)));
-        self.lend(items, output, bounds, f, Some(&mut run))?;
-        result.expect("a dispatch that succeeds has run it").map_err(|payload| resume_unwind(payload))
-    }
-
-    fn lend<T: Send, U: Send>(
-        &mut self,
-        items: &mut [T],
-        output: &mut [U],
-        bounds: &[usize],
-        f: impl Fn(usize, &mut T, &mut [U]) + Sync,
-        meanwhile: Option<&mut dyn FnMut()>,
-    ) -> Result<(), PoolError> {
-        assert_eq!(bounds.len(), items.len() + 1, "one bound more than items");
-        assert!(
-            bounds.is_sorted() && bounds[items.len()] <= output.len(),
-            "ascending bounds inside the output"
-        );
-        let first_item = Disjoint(items.as_mut_ptr());
-        let first_output = Disjoint(output.as_mut_ptr());
-        let job = |index: usize| {
-            let (start, end) = (bounds[index], bounds[index + 1]);
-            // SAFETY: each index is claimed once per dispatch and the parts of ascending bounds are disjoint,
-            // so these are the only references; `dispatch` returns only after the task has ended.
-            let (item, part) = unsafe {
-                (
-                    &mut *first_item.at(index),
-                    std::slice::from_raw_parts_mut(first_output.at(start), end - start),
-                )
-            };
-            f(index, item, part);
-        };
-        self.dispatch(items.len(), &job, meanwhile)
-    }
-
     fn dispatch(
         &mut self,
         n_tasks: usize,
-        job: &(dyn Fn(usize) + Sync),
-        meanwhile: Option<&mut dyn FnMut()>,
+        job: &(dyn Fn(usize, usize) + Sync),
+        aside: Option<Aside<'_>>,
     ) -> Result<(), PoolError> {
         let begin = Instant::now();
-        if meanwhile.is_none() && (self.n_threads == 1 || n_tasks <= 1) {
+        let with_spare = aside.as_ref().is_some_and(|aside| aside.is_long);
+        if !with_spare && (self.n_threads == 1 || n_tasks <= 1) {
+            if let Some(aside) = aside {
+                (aside.run)();
+            }
+            let begin = Instant::now();
             for index in 0..n_tasks {
-                self.shared.run(|| job(index));
+                self.shared.run(|| job(index, 0));
             }
             self.took = begin.elapsed();
         } else {
@@ -238,54 +202,80 @@ impl Pool {
             if here != self.process {
                 return Err(PoolError::Forked { owner: self.process, here });
             }
-            if meanwhile.is_some() && self.workers.len() < self.n_threads {
+            if with_spare && self.workers.len() < self.n_threads {
                 // Without it, everything is done by the others.
                 let _ = self.start_worker();
             }
+            let idle = begin.saturating_duration_since(self.ended());
+            let n_running = self.n_threads + usize::from(with_spare);
+            // With fewer cores than threads, looking takes the core from the thread that is waited for.
+            let can_look = n_running <= self.cores;
+            let patience = match can_look && idle <= WORTH_LOOKING {
+                true => (2 * idle).clamp(*PATIENCE.start(), *PATIENCE.end()),
+                false => Duration::ZERO,
+            };
+            self.shared.patience.store(patience.as_nanos() as u64, Ordering::Relaxed);
             let n_tasks = u32::try_from(n_tasks).expect("fewer than 2^32 items");
-            self.dispatch_to_workers(n_tasks, job, meanwhile);
-            let ended = *self.shared.ended.lock().unwrap_or_else(PoisonError::into_inner);
-            self.took = ended.saturating_duration_since(begin);
+            self.dispatch_to_workers(n_tasks, job, n_running - 1, aside);
+            self.wait(if can_look { *PATIENCE.end() } else { Duration::ZERO });
+            self.took = self.ended().saturating_duration_since(begin);
         }
         let panic = self.shared.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
         panic.map_or(Ok(()), |message| Err(PoolError::Panicked(message)))
     }
 
+    /// When the last task so far ended.
+    fn ended(&self) -> Instant {
+        *self.shared.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn dispatch_to_workers(
         &self,
         n_tasks: u32,
-        job: &(dyn Fn(usize) + Sync),
-        meanwhile: Option<&mut dyn FnMut()>,
+        job: &(dyn Fn(usize, usize) + Sync),
+        n_workers: usize,
+        aside: Option<Aside<'_>>,
     ) {
         let shared = &*self.shared;
-        // SAFETY: only the lifetime changes. The pointer is followed by holders of a claim alone, and this
-        // function returns after every claimed task has finished.
-        let job = unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const Job>(job) };
+        // SAFETY: only the lifetime changes. The pointer is followed by holders of a claim alone, and whoever
+        // calls this waits for every claimed task.
+        let job =
+            unsafe { std::mem::transmute::<*const (dyn Fn(usize, usize) + Sync + '_), *const Job>(job) };
         // SAFETY: every task of the last job has finished, so nobody holds a claim and nobody reads `posted`.
         unsafe { *shared.posted.get() = Some(Posted { job, dispatcher: thread::current() }) };
         shared.unfinished.store(n_tasks, Ordering::Relaxed);
         shared.unclaimed.store(n_tasks, Ordering::Release);
-        let (others, tasks) = match meanwhile {
-            Some(_) => (self.n_threads, n_tasks as usize),
-            None => (self.n_threads - 1, n_tasks as usize - 1),
-        };
-        for worker in self.workers.iter().take(others.min(tasks)) {
+        let n_left = n_tasks as usize - usize::from(aside.is_none());
+        for worker in self.workers.iter().take(n_workers.min(n_left)) {
             worker.thread().unpark();
         }
-        if let Some(meanwhile) = meanwhile {
-            meanwhile();
+        if let Some(aside) = aside {
+            (aside.run)();
         }
-        while shared.run_claimed() {}
-        let mut spins = shared.spins;
-        while shared.unfinished.load(Ordering::Acquire) > 0 {
-            if spins > 0 {
-                spins -= 1;
-                std::hint::spin_loop();
-            } else {
+        while shared.run_claimed(0) {}
+    }
+
+    /// Waits for claimed tasks.
+    fn wait(&self, patience: Duration) {
+        let is_done = || self.shared.unfinished.load(Ordering::Acquire) == 0;
+        let start = Instant::now();
+        while !look(is_done) {
+            if start.elapsed() >= patience {
                 thread::park();
             }
         }
     }
+}
+
+/// Whether something is so after a few looks.
+fn look(mut is_so: impl FnMut() -> bool) -> bool {
+    (0..ROUNDS).any(|_| {
+        let is_so = is_so();
+        if !is_so {
+            std::hint::spin_loop();
+        }
+        is_so
+    })
 }
 
 impl Drop for Pool {
@@ -306,23 +296,20 @@ impl Drop for Pool {
 
 impl Shared {
     /// The life of a worker.
-    fn work(&self) {
-        let mut spins = self.spins;
+    fn work(&self, thread: usize) {
+        let mut idle_since = Instant::now();
         while !self.stop.load(Ordering::Acquire) {
-            if self.run_claimed() {
-                spins = self.spins;
-            } else if spins > 0 {
-                spins -= 1;
-                std::hint::spin_loop();
-            } else {
+            if look(|| self.run_claimed(thread)) {
+                idle_since = Instant::now();
+            } else if idle_since.elapsed() >= Duration::from_nanos(self.patience.load(Ordering::Relaxed)) {
                 thread::park();
-                spins = self.spins;
+                idle_since = Instant::now();
             }
         }
     }
 
     /// Claims a task and runs it; `false` when none is left.
-    fn run_claimed(&self) -> bool {
+    fn run_claimed(&self, thread: usize) -> bool {
         let claim = |left: u32| left.checked_sub(1);
         let Ok(left) = self.unclaimed.fetch_update(Ordering::AcqRel, Ordering::Relaxed, claim) else {
             return false;
@@ -332,7 +319,7 @@ impl Shared {
         let dispatcher = posted.dispatcher.clone();
         // SAFETY: as above: the job outlives every claim.
         let job = unsafe { &*posted.job };
-        self.run(|| job(left as usize - 1));
+        self.run(|| job(left as usize - 1, thread));
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         if self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1 {
             dispatcher.unpark();

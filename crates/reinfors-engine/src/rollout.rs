@@ -15,6 +15,7 @@ use crate::batch::ActionArray;
 use crate::buffer::{ObservationStore, ObservationView, ObservationWriter};
 use crate::clock::Moment;
 use crate::config::{EngineConfig, cores};
+use crate::easel::Easels;
 use crate::errand::Errands;
 use crate::exchange::Exchange;
 use crate::group::Group;
@@ -23,7 +24,7 @@ use crate::infer::{Answer, Infer};
 use crate::learner::Needs;
 use crate::observation::ObservationArray;
 use crate::policy::state_size;
-use crate::pool::{Pool, panic_message};
+use crate::pool::{Meanwhile, NOTHING, Pool, Region, panic_message};
 use crate::shard::{Rules, Shard};
 use crate::telemetry::{Telemetry, Timing};
 use reinfors_core::rng::Seed;
@@ -32,8 +33,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A call of `infer` shorter than this is not worth waking another thread for.
-const WORTH_OVERLAPPING: Duration = Duration::from_micros(100);
+/// A call of `infer` shorter than this is not worth waking the spare worker for.
+const WORTH_A_SPARE: Duration = Duration::from_micros(100);
 
 /// Raw records of `n_steps` steps of `n_games` slots, row `t * n_games + slot`.
 pub(crate) struct Window {
@@ -94,6 +95,7 @@ pub(crate) struct Rollout {
     pool: Pool,
     pub shards: Vec<Shard>,
     groups: Vec<Group>,
+    easels: Easels,
     store: ObservationStore,
     /// The observations that open the next window, part by part.
     opening: Vec<ObservationArray>,
@@ -139,14 +141,15 @@ impl Rollout {
         let errands = Arc::new(Errands::new());
         let space = &game.spec().observation;
         let store = ObservationStore::new(space);
-        let row_bytes: Vec<usize> = store.row_bytes().collect();
-        let (groups, ranges) = Group::all(n_games, n_threads, game.spec().is_foreign, &row_bytes);
+        let (groups, ranges) = Group::all(n_games, n_threads, game.spec().is_foreign);
         let shards = ranges
             .into_iter()
             .map(|rows| Shard::new(game, reward, seed, &rules, &errands, rows, state_size))
             .collect::<Result<_, _>>()?;
+        let pool = Pool::new(n_threads)?;
         let mut rollout = Self {
-            pool: Pool::new(n_threads)?,
+            easels: Easels::new(pool.most_threads()),
+            pool,
             shards,
             groups,
             store,
@@ -171,14 +174,19 @@ impl Rollout {
 
     /// Draws the observations that open the next window from the states of the games.
     pub fn draw_opening(&mut self) -> Result<(), EngineError> {
-        let row_bytes = self.store.row_bytes();
-        for (part, (opening, row_bytes)) in self.opening.iter_mut().zip(row_bytes).enumerate() {
-            let draw = |_, shard: &mut Shard, out: &mut [u8]| shard.draw_all(part, out);
-            for Group { rows, shards, bounds } in &self.groups {
-                let out = &mut opening.bytes_mut()[rows.start * row_bytes..rows.end * row_bytes];
-                let shards = &mut self.shards[shards.clone()];
-                self.pool.for_each_with_output(shards, out, &bounds[part], draw)?;
-            }
+        let Self { pool, shards, groups, easels, opening, store, .. } = self;
+        for Group { rows, shards: own, starts } in &*groups {
+            let parts = opening.iter_mut().zip(store.row_bytes());
+            let region = parts.map(|(opening, row_bytes)| {
+                let bytes = &mut opening.bytes_mut()[rows.start * row_bytes..rows.end * row_bytes];
+                Region { bytes, row_bytes }
+            });
+            let mut regions: Vec<Region<'_>> = region.collect();
+            let settle = |_, shard: &mut Shard| shard.batch.settle();
+            let draw = |thread, shard: &Shard, part, rows, out: &mut [u8]| {
+                easels.draw(thread, &*shard.batch, part, rows, |_| true, out);
+            };
+            pool.prepare_and_draw(&mut shards[own.clone()], starts, &mut regions, settle, draw, NOTHING)?;
         }
         self.check()
     }
@@ -233,6 +241,7 @@ impl Rollout {
     /// Remembers games and slots, for [`Rollout::rollback`].
     pub fn checkpoint(&mut self) -> Result<(), EngineError> {
         self.pool.for_each(&mut self.shards, |_, shard| shard.checkpoint())?;
+        self.easels.take_spent();
         self.check()
     }
 
@@ -256,8 +265,8 @@ impl Rollout {
         timing: &mut Timing,
     ) -> Result<(), EngineError> {
         let n_games = self.n_games;
-        for (part, opening) in self.opening.iter_mut().enumerate() {
-            window.observations.unfilled(part, n_games).copy_from_slice(opening.bytes_mut());
+        for (region, opening) in window.observations.unfilled(n_games).into_iter().zip(&mut self.opening) {
+            region.bytes.copy_from_slice(opening.bytes_mut());
         }
         window.observations.seal(n_games);
         let mut decided: Option<Turn> = None;
@@ -356,39 +365,30 @@ impl Rollout {
         question: Option<Question<'_>>,
         timing: &mut Timing,
     ) -> Result<(), EngineError> {
-        let mut question = question;
-        if self.exchange.took < WORTH_OVERLAPPING
-            && let Some(question) = question.take()
-        {
-            self.ask(question, timing)?;
-        }
-        let Self { pool, shards, groups, exchange, n_games, controls, .. } = self;
-        let Group { rows, shards: own, bounds } = &groups[turn.group];
-        let shards = &mut shards[own.clone()];
+        let is_long = self.exchange.took >= WORTH_A_SPARE;
+        let Self { pool, shards, groups, easels, exchange, n_games, controls, .. } = self;
+        let easels = &*easels;
+        let Group { rows, shards: own, starts } = &groups[turn.group];
         let actions = match &window.actions {
             ActionArray::Discrete(indices) => {
                 Actions::Discrete(&indices[turn.step * *n_games + rows.start..][..rows.len()])
             }
             ActionArray::Continuous { .. } => Actions::Continuous(controls),
         };
-        for (part, bounds) in bounds.iter().enumerate() {
-            let next = window.observations.unfilled(part, rows.len());
-            let work = |_, shard: &mut Shard, out: &mut [u8]| {
-                if part == 0 {
-                    shard.step(actions, rows.start, turn.step);
-                }
-                shard.draw(part, false, out);
-            };
-            match question.take() {
-                Some(Question { obs, infer }) => {
-                    let ask = || exchange.ask(&obs, infer);
-                    let answered = pool.for_each_with_output_while(shards, next, bounds, work, ask)?;
-                    timing.infer += exchange.took;
-                    answered?;
-                }
-                None => pool.for_each_with_output(shards, next, bounds, work)?,
-            }
-            timing.parallel += pool.took();
+        let mut next = window.observations.unfilled(rows.len());
+        let step = |_, shard: &mut Shard| shard.step(actions, rows.start, turn.step);
+        let draw = |thread, shard: &Shard, part, rows, out: &mut [u8]| {
+            shard.draw(easels, thread, part, false, rows, out);
+        };
+        let ask = question.map(|Question { obs, infer }| Meanwhile {
+            run: move || (exchange.ask(&obs, infer), exchange.took),
+            is_long,
+        });
+        let asked = pool.prepare_and_draw(&mut shards[own.clone()], starts, &mut next, step, draw, ask)?;
+        timing.parallel += pool.took();
+        if let Some((answered, took)) = asked {
+            timing.infer += took;
+            answered?;
         }
         self.check()
     }
@@ -423,8 +423,9 @@ impl Rollout {
         infer: &mut dyn Infer,
         timing: &mut Timing,
     ) -> Result<(), EngineError> {
-        let Self { pool, shards, groups, exchange, store, n_games, .. } = self;
-        let Group { rows: group_rows, shards: own, bounds } = &groups[turn.group];
+        let Self { pool, shards, groups, easels, exchange, store, n_games, .. } = self;
+        let easels = &*easels;
+        let Group { rows: group_rows, shards: own, starts } = &groups[turn.group];
         let shards = &mut shards[own.clone()];
         let first = turn.step * *n_games;
         let rows: Vec<usize> = shards
@@ -436,14 +437,15 @@ impl Rollout {
         }
         let start = Instant::now();
         let mut finals = store.take_once(rows.len())?;
-        for (part, row_bytes) in store.row_bytes().enumerate() {
-            let mut bounds = vec![0];
-            for shard in &*shards {
-                bounds.push(bounds[bounds.len() - 1] + shard.stopped().count() * row_bytes);
-            }
-            let draw_final = |_, shard: &mut Shard, out: &mut [u8]| shard.draw_final(part, out);
-            pool.for_each_with_output(shards, finals.unfilled(part, rows.len()), &bounds, draw_final)?;
+        let mut final_starts = vec![0];
+        for shard in &*shards {
+            final_starts.push(final_starts[final_starts.len() - 1] + shard.stopped().count());
         }
+        let draw_final = |thread, shard: &Shard, part, among, out: &mut [u8]| {
+            shard.draw_final(easels, thread, part, among, out);
+        };
+        let mut regions = finals.unfilled(rows.len());
+        pool.prepare_and_draw(shards, &final_starts, &mut regions, |_, _| (), draw_final, NOTHING)?;
         finals.seal(rows.len());
         exchange.state.clear();
         for shard in &*shards {
@@ -451,15 +453,12 @@ impl Rollout {
         }
         exchange.starts.clear();
         exchange.starts.resize(rows.len(), false);
-        for (part, bounds) in bounds.iter().enumerate() {
-            let next = window.observations.unfilled(part, group_rows.len());
-            pool.for_each_with_output(shards, next, bounds, |_, shard, out| {
-                if part == 0 {
-                    shard.reset_stopped();
-                }
-                shard.draw(part, true, out);
-            })?;
-        }
+        let mut next = window.observations.unfilled(group_rows.len());
+        let reset = |_, shard: &mut Shard| shard.reset_stopped();
+        let draw = |thread, shard: &Shard, part, rows, out: &mut [u8]| {
+            shard.draw(easels, thread, part, true, rows, out);
+        };
+        pool.prepare_and_draw(shards, starts, &mut next, reset, draw, NOTHING)?;
         self.check()?;
         timing.parallel += start.elapsed();
 
@@ -479,9 +478,9 @@ impl Rollout {
 
     fn telemetry(&mut self, timing: &mut Timing, moments: Vec<Moment>) -> Telemetry {
         let mut episodes = Vec::new();
+        timing.render += self.easels.take_spent();
         for shard in &mut self.shards {
             timing.step += shard.step_time;
-            timing.render += shard.render_time;
             episodes.append(&mut shard.episodes);
         }
         // Shards are in the order of slots, and the sort is stable.

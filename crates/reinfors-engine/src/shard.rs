@@ -2,39 +2,27 @@
 //! result.
 
 use crate::EngineError;
+use crate::easel::Easels;
 use crate::errand::{Errands, Pending};
 use crate::slot::Slot;
 use crate::telemetry::Episode;
 use reinfors_core::rng::Seed;
-use reinfors_core::{Actions, AnyBatch, ConfiguredGame, Failure, GameSpec, ObservationPart, Outcome};
+use reinfors_core::{Actions, AnyBatch, ConfiguredGame, Failure, GameSpec, Outcome};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Shards per thread: a thread that meets a long reset leaves its other shards to its neighbours.
-const SHARDS_PER_THREAD: usize = 4;
-
-/// Shards are a multiple of this many rows where that leaves every thread one: games that step several at
-/// once fill their packs.
-const PACK: usize = 8;
-
-/// Ranges of rows for `n_threads` threads.
+/// Equal ranges of rows, one for each of `n_threads` threads: games that step several at once fill their packs.
 #[must_use]
 pub fn shard_ranges(rows: usize, n_threads: usize) -> Vec<Range<usize>> {
-    let largest = rows.div_ceil(n_threads.max(1)).max(1);
-    let len = match n_threads {
-        0 | 1 => largest,
-        _ => rows.div_ceil(n_threads * SHARDS_PER_THREAD).next_multiple_of(PACK).min(largest),
-    };
-    (0..rows).step_by(len).map(|start| start..(start + len).min(rows)).collect()
+    let n_shards = n_threads.clamp(1, rows.max(1));
+    (0..n_shards).map(|shard| shard * rows / n_shards..(shard + 1) * rows / n_shards).collect()
 }
 
 /// What every shard knows of the game.
 pub(crate) struct Rules {
     end_reasons: &'static [&'static str],
     reset_flags: Vec<bool>,
-    /// Bytes of each part of an observation.
-    observation_bytes: Vec<usize>,
     action_dimensions: usize,
     /// Whether final observations are wanted of episodes that terminated too.
     all_ends: bool,
@@ -46,7 +34,6 @@ impl Rules {
             all_ends,
             end_reasons: spec.end_reasons,
             reset_flags: spec.default_flags(),
-            observation_bytes: spec.observation.parts.iter().map(ObservationPart::size).collect(),
             action_dimensions: spec.action.dimensions(),
         }
     }
@@ -76,8 +63,6 @@ pub(crate) struct Shard {
     pub episodes: Vec<(usize, Episode)>,
     /// Spent stepping and resetting in this window.
     pub step_time: Duration,
-    /// Spent drawing in this window.
-    pub render_time: Duration,
 }
 
 impl Shard {
@@ -107,7 +92,6 @@ impl Shard {
             rows,
             episodes: Vec::new(),
             step_time: Duration::ZERO,
-            render_time: Duration::ZERO,
         })
     }
 
@@ -129,7 +113,6 @@ impl Shard {
         self.remembered.clone_from(&self.slots);
         self.episodes.clear();
         self.step_time = Duration::ZERO;
-        self.render_time = Duration::ZERO;
     }
 
     /// Puts worlds and slots back to the last checkpoint. Worlds that cannot go back are lost until
@@ -190,6 +173,7 @@ impl Shard {
                 self.reset(row);
             }
         }
+        self.batch.settle();
         self.step_time += start.elapsed();
     }
 
@@ -203,14 +187,18 @@ impl Shard {
         (0..self.slots.len()).filter(|&row| self.owes_final_observation(row))
     }
 
-    /// Draws a part of the final observations of the rows that stopped, one behind the other.
-    pub fn draw_final(&mut self, part: usize, out: &mut [u8]) {
-        let start = Instant::now();
-        let rows: Vec<usize> = self.stopped().collect();
-        for (row, out) in rows.into_iter().zip(out.chunks_exact_mut(self.rules.observation_bytes[part])) {
-            self.batch.observe(part, row..row + 1, out);
-        }
-        self.render_time += start.elapsed();
+    /// Draws a part of the final observations of some of the rows that stopped, counted among those.
+    pub fn draw_final(
+        &self,
+        easels: &Easels,
+        thread: usize,
+        part: usize,
+        among: Range<usize>,
+        out: &mut [u8],
+    ) {
+        let row_bytes = out.len() / among.len();
+        let rows = self.stopped().skip(among.start).zip(out.chunks_exact_mut(row_bytes));
+        rows.for_each(|(row, out)| easels.draw(thread, &*self.batch, part, row..row + 1, |_| true, out));
     }
 
     /// Starts the next episodes of the rows that stopped.
@@ -221,28 +209,22 @@ impl Shard {
                 self.reset(row);
             }
         }
+        self.batch.settle();
         self.step_time += start.elapsed();
     }
 
-    /// Draws a part of the rows that stopped (`true`) or of the others (`false`) into their places in `out`,
-    /// which holds all rows of the shard.
-    pub fn draw(&mut self, part: usize, stopped: bool, out: &mut [u8]) {
-        let start = Instant::now();
-        let bytes = self.rules.observation_bytes[part];
-        let owes = |outcome: &Outcome| self.rules.owes_final_observation(outcome);
-        let mut first = 0;
-        for run in self.outcomes.chunk_by(|a, b| owes(a) == owes(b)) {
-            let rows = first..first + run.len();
-            first = rows.end;
-            if owes(&run[0]) == stopped {
-                self.batch.observe(part, rows.clone(), &mut out[rows.start * bytes..rows.end * bytes]);
-            }
-        }
-        self.render_time += start.elapsed();
-    }
-
-    /// Draws a part of all rows.
-    pub fn draw_all(&mut self, part: usize, out: &mut [u8]) {
-        self.batch.observe(part, 0..self.slots.len(), out);
+    /// Draws a part of those of `rows` that stopped (`true`) or have not (`false`) into their places in `out`,
+    /// which holds all of `rows`.
+    pub fn draw(
+        &self,
+        easels: &Easels,
+        thread: usize,
+        part: usize,
+        stopped: bool,
+        rows: Range<usize>,
+        out: &mut [u8],
+    ) {
+        let wanted = |row| self.owes_final_observation(row) == stopped;
+        easels.draw(thread, &*self.batch, part, rows, wanted, out);
     }
 }

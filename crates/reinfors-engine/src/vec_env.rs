@@ -7,14 +7,16 @@
 
 use crate::EngineError;
 use crate::config::{check_rows, thread_count};
+use crate::easel::Easels;
 use crate::errand::{Errands, Pending};
 use crate::error::check_worlds;
 use crate::observation::ObservationArray;
-use crate::pool::Pool;
+use crate::pool::{NOTHING, Pool, Region};
+use crate::shard::shard_ranges;
 use reinfors_core::rng::Seed;
 use reinfors_core::{
-    Actions, AnyBatch, CancelToken, ConfiguredGame, Inspected, ObservationSpace, Outcome, Picture,
-    PictureSize, decode, encode,
+    Actions, AnyBatch, CancelToken, ConfiguredGame, Inspected, ObservationPart, ObservationSpace, Outcome,
+    Picture, PictureSize, decode, encode,
 };
 use std::ops::Range;
 
@@ -68,7 +70,10 @@ pub struct VecEnv {
     seed: Seed,
     rows: Vec<Row>,
     shards: Vec<Shard>,
+    /// Where the rows of each shard start, and their end.
+    starts: Vec<usize>,
     pool: Pool,
+    easels: Easels,
     errands: Errands,
     /// Cancelled when nobody waits any more for what the worlds are at.
     token: CancelToken,
@@ -82,7 +87,7 @@ struct Row {
     is_over: bool,
 }
 
-/// The worlds of one thread.
+/// Worlds that one thread steps at a time.
 struct Shard {
     batch: Box<dyn AnyBatch>,
     rows: Range<usize>,
@@ -98,13 +103,6 @@ impl Shard {
         }
         self.batch.reset(row, seed, flags);
         self.pending[row] = self.batch.errand(row, None, flags).and_then(|errand| errands.give(errand));
-    }
-
-    /// Draws all rows, part by part.
-    fn observe(&mut self, parts: &mut [&mut [u8]]) {
-        for (part, out) in parts.iter_mut().enumerate() {
-            self.batch.observe(part, 0..self.rows.len(), out);
-        }
     }
 }
 
@@ -128,18 +126,19 @@ impl VecEnv {
         check_rows("n_envs", n_envs)?;
         let n_shards = thread_count(n_threads, n_envs, game.spec())?;
         let pool = Pool::new(n_shards)?;
+        let ranges = shard_ranges(n_envs, n_shards);
+        let starts = ranges.iter().map(|range| range.start).chain([n_envs]).collect();
         let token = CancelToken::default();
-        let shards = (0..n_shards)
-            .map(|shard| {
-                let rows = shard * n_envs / n_shards..(shard + 1) * n_envs / n_shards;
-                let pending = rows.clone().map(|_| None).collect();
-                let mut batch = game.batch(reward, rows.len())?;
-                batch.heed(&token);
-                Ok(Shard { batch, rows, pending })
-            })
-            .collect::<Result<_, EngineError>>()?;
-        let rows = vec![Row::default(); n_envs];
-        Ok(Self { game: game.clone(), autoreset, seed, rows, shards, pool, errands: Errands::new(), token })
+        let shard = |rows: Range<usize>| {
+            let pending = rows.clone().map(|_| None).collect();
+            let mut batch = game.batch(reward, rows.len())?;
+            batch.heed(&token);
+            Ok(Shard { batch, rows, pending })
+        };
+        let shards = ranges.into_iter().map(shard).collect::<Result<_, EngineError>>()?;
+        let easels = Easels::new(pool.most_threads());
+        let (game, rows, errands) = (game.clone(), vec![Row::default(); n_envs], Errands::new());
+        Ok(Self { game, autoreset, seed, rows, shards, starts, pool, easels, errands, token })
     }
 
     /// What ends worlds that live elsewhere while a step is under way, by making it fail.
@@ -204,13 +203,17 @@ impl VecEnv {
             row.is_over = false;
         }
         let errands = &self.errands;
-        let mut jobs = split(&mut self.shards, observations, &self.game.spec().observation);
-        self.pool.for_each(&mut jobs, |_, (shard, out)| {
+        let reset = |_, shard: &mut Shard| {
             for (row, env) in shard.rows.clone().enumerate().filter(|&(_, env)| is_chosen(env)) {
                 shard.reset(row, new_seeds[env].as_ref(), flags, errands);
             }
-            shard.observe(out);
-        })?;
+            shard.batch.settle();
+        };
+        let draw = |thread, shard: &Shard, part, rows, out: &mut [u8]| {
+            self.easels.draw(thread, &*shard.batch, part, rows, |_| true, out);
+        };
+        let mut regions = regions(observations, &self.game.spec().observation);
+        self.pool.prepare_and_draw(&mut self.shards, &self.starts, &mut regions, reset, draw, NOTHING)?;
         self.check()?;
         Ok(self.infos(is_chosen))
     }
@@ -252,19 +255,14 @@ impl VecEnv {
         let flags = spec.default_flags();
         let dimensions = spec.action.dimensions();
         let (autoreset, rows, errands) = (self.autoreset, &self.rows, &self.errands);
-        let mut jobs: Vec<StepJob<'_>> = split(&mut self.shards, observations, &spec.observation)
-            .into_iter()
-            .map(|(shard, observations)| StepJob {
-                actions: slice_of(actions, shard.rows.clone(), dimensions),
-                was_over: rows[shard.rows.clone()].iter().map(|row| row.is_over).collect(),
-                shard,
-                observations,
-                outcomes: Vec::new(),
-                finals: Vec::new(),
-                final_infos: Vec::new(),
-            })
-            .collect();
-        self.pool.for_each(&mut jobs, |_, job| job.run(autoreset, &flags, &spec.observation, errands))?;
+        let job = |shard| StepJob::new(shard, actions, dimensions, rows);
+        let mut jobs: Vec<StepJob<'_>> = self.shards.iter_mut().map(job).collect();
+        let run = |_, job: &mut StepJob<'_>| job.run(autoreset, &flags, &spec.observation, errands);
+        let draw = |thread, job: &StepJob<'_>, part, rows, out: &mut [u8]| {
+            self.easels.draw(thread, &*job.shard.batch, part, rows, |_| true, out);
+        };
+        let mut regions = regions(observations, &spec.observation);
+        self.pool.prepare_and_draw(&mut jobs, &self.starts, &mut regions, run, draw, NOTHING)?;
         let mut step = VecStep::default();
         let mut final_infos = Vec::new();
         for job in jobs {
@@ -311,8 +309,12 @@ impl VecEnv {
         if let Some(env) = self.rows.iter().position(|row| row.seed.is_none()) {
             return Err(EngineError::NotReset { env });
         }
-        let mut jobs = split(&mut self.shards, observations, &self.game.spec().observation);
-        self.pool.for_each(&mut jobs, |_, (shard, out)| shard.observe(out))?;
+        let settle = |_, shard: &mut Shard| shard.batch.settle();
+        let draw = |thread, shard: &Shard, part, rows, out: &mut [u8]| {
+            self.easels.draw(thread, &*shard.batch, part, rows, |_| true, out);
+        };
+        let mut regions = regions(observations, &self.game.spec().observation);
+        self.pool.prepare_and_draw(&mut self.shards, &self.starts, &mut regions, settle, draw, NOTHING)?;
         self.check()
     }
 
@@ -402,16 +404,25 @@ struct StepJob<'a> {
     shard: &'a mut Shard,
     actions: Actions<'a>,
     was_over: Vec<bool>,
-    observations: Vec<&'a mut [u8]>,
     outcomes: Vec<Outcome>,
     finals: Vec<(usize, Vec<ObservationArray>)>,
     final_infos: Vec<(usize, Vec<(&'static str, bool)>)>,
 }
 
-impl StepJob<'_> {
+impl<'a> StepJob<'a> {
+    fn new(shard: &'a mut Shard, actions: Actions<'a>, dimensions: usize, rows: &[Row]) -> Self {
+        Self {
+            actions: slice_of(actions, shard.rows.clone(), dimensions),
+            was_over: rows[shard.rows.clone()].iter().map(|row| row.is_over).collect(),
+            outcomes: vec![Outcome::default(); shard.rows.len()],
+            shard,
+            finals: Vec::new(),
+            final_infos: Vec::new(),
+        }
+    }
+
     fn run(&mut self, autoreset: Autoreset, flags: &[bool], space: &ObservationSpace, errands: &Errands) {
-        let Shard { batch, rows, .. } = &mut *self.shard;
-        self.outcomes = vec![Outcome::default(); rows.len()];
+        let batch = &mut self.shard.batch;
         if autoreset == Autoreset::NextStep && self.was_over.contains(&true) {
             let active: Vec<bool> = self.was_over.iter().map(|was_over| !was_over).collect();
             batch.step(self.actions, Some(&active), &mut self.outcomes);
@@ -421,34 +432,26 @@ impl StepJob<'_> {
         } else {
             batch.step(self.actions, None, &mut self.outcomes);
         }
-        self.shard.observe(&mut self.observations);
         if autoreset == Autoreset::SameStep {
-            for row in 0..self.outcomes.len() {
-                if self.outcomes[row].is_end() {
-                    self.hand_out_and_reset(row, flags, space, errands);
-                }
-            }
+            let ended: Vec<usize> =
+                (0..self.outcomes.len()).filter(|&row| self.outcomes[row].is_end()).collect();
+            ended.iter().for_each(|&row| self.hand_out(row, space));
+            ended.iter().for_each(|&row| self.shard.reset(row, None, flags, errands));
         }
+        self.shard.batch.settle();
     }
 
-    /// Moves what was last seen of a row to the finals, and shows the start of its next episode instead.
-    fn hand_out_and_reset(
-        &mut self,
-        row: usize,
-        flags: &[bool],
-        space: &ObservationSpace,
-        errands: &Errands,
-    ) {
-        self.final_infos.push((self.shard.rows.start + row, self.shard.batch.info(row)));
-        self.shard.reset(row, None, flags, errands);
+    /// Draws what is last seen of a row for the finals.
+    fn hand_out(&mut self, row: usize, space: &ObservationSpace) {
         let Shard { batch, rows, .. } = &mut *self.shard;
-        let mut last = Vec::with_capacity(space.parts.len());
-        for (number, (part, all)) in space.parts.iter().zip(&mut self.observations).enumerate() {
-            let observation = &mut all[row * part.size()..][..part.size()];
-            last.push(ObservationArray::from_bytes(part.element, observation));
-            batch.observe(number, row..row + 1, observation);
-        }
-        self.finals.push((rows.start + row, last));
+        let env = rows.start + row;
+        self.final_infos.push((env, batch.info(row)));
+        let draw = |(number, part): (usize, &ObservationPart)| {
+            let mut observation = vec![0; part.size()];
+            batch.observe(number, row..row + 1, &mut observation);
+            ObservationArray::from_bytes(part.element, &observation)
+        };
+        self.finals.push((env, space.parts.iter().enumerate().map(draw).collect()));
     }
 }
 
@@ -457,22 +460,10 @@ fn wrong_length(name: &'static str, given: usize, n_envs: usize) -> EngineError 
     EngineError::Setting { name, allowed, given: format!("{given} of them") }
 }
 
-/// Each shard with its rows of each part of the observations.
-fn split<'a>(
-    shards: &'a mut [Shard],
-    observations: &'a mut [ObservationArray],
-    space: &ObservationSpace,
-) -> Vec<(&'a mut Shard, Vec<&'a mut [u8]>)> {
-    let mut left: Vec<&mut [u8]> = observations.iter_mut().map(ObservationArray::bytes_mut).collect();
-    let rows_of = |shard: &'a mut Shard| {
-        let n_rows = shard.rows.len();
-        let rows = left.iter_mut().zip(&space.parts).map(|(left, part)| {
-            left.split_off_mut(..n_rows * part.size()).expect("observations of all environments")
-        });
-        let rows = rows.collect();
-        (shard, rows)
-    };
-    shards.iter_mut().map(rows_of).collect()
+/// The memory of each part of the observations.
+fn regions<'a>(observations: &'a mut [ObservationArray], space: &ObservationSpace) -> Vec<Region<'a>> {
+    let parts = observations.iter_mut().zip(&space.parts);
+    parts.map(|(array, part)| Region { bytes: array.bytes_mut(), row_bytes: part.size() }).collect()
 }
 
 /// The actions of some environments.

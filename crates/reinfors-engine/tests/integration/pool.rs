@@ -1,8 +1,9 @@
 //! The pool: every task once, on any number of threads; panics become errors; nothing is left behind.
 
-use reinfors_engine::pool::{Pool, PoolError};
+use reinfors_engine::pool::{Meanwhile, NOTHING, Pool, PoolError, Region};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -22,20 +23,75 @@ fn every_item_is_visited_once_per_dispatch_on_any_number_of_threads() {
 }
 
 #[test]
-fn each_item_is_lent_its_part_of_the_output() {
-    let mut pool = Pool::new(3).unwrap();
-    let mut items = [10, 20, 30, 40];
-    let mut output = vec![0; 9];
-    pool.for_each_with_output(&mut items, &mut output, &[0, 2, 2, 5, 8], |_, item, part| part.fill(*item))
-        .unwrap();
-    assert_eq!(output, [10, 10, 30, 30, 30, 40, 40, 40, 0]);
+fn every_row_of_a_ready_item_is_drawn_once_into_its_place_of_every_region() {
+    // Rows that are claimed one by one, and rows that are claimed together.
+    for row_bytes in [[1, 2], [5000, 3]] {
+        for n_threads in [1, 2, 3, 8] {
+            let mut pool = Pool::new(n_threads).unwrap();
+            let (mut items, starts) = ([0u8; 4], [0, 2, 2, 7, 12]);
+            let mut bytes = row_bytes.map(|row_bytes| vec![0; 12 * row_bytes]);
+            let mut regions: Vec<_> = bytes
+                .iter_mut()
+                .zip(row_bytes)
+                .map(|(bytes, row_bytes)| Region { bytes, row_bytes })
+                .collect();
+            let prepare = |index: usize, item: &mut u8| *item = 10 * (index as u8 + 1);
+            let draw = |thread: usize, item: &u8, part: usize, rows: Range<usize>, out: &mut [u8]| {
+                assert!(thread < n_threads, "a thread beyond those of the pool draws");
+                for (row, out) in rows.zip(out.chunks_exact_mut(row_bytes[part])) {
+                    out.iter_mut().for_each(|byte| *byte += item + row as u8);
+                }
+            };
+            let drawn = pool.prepare_and_draw(&mut items, &starts, &mut regions, prepare, draw, NOTHING);
+            assert_eq!(drawn, Ok(None));
+            for (bytes, row_bytes) in bytes.iter().zip(row_bytes) {
+                let rows = [10, 11, 30, 31, 32, 33, 34, 40, 41, 42, 43, 44];
+                assert!(bytes.iter().copied().eq(rows.iter().flat_map(|row| vec![*row; row_bytes])));
+            }
+        }
+    }
 }
 
 #[test]
-#[should_panic(expected = "ascending bounds inside the output")]
-fn bounds_that_overlap_are_refused() {
+fn rows_of_one_item_are_drawn_by_several_threads_at_once() {
+    let mut pool = Pool::new(3).unwrap();
+    let is_drawing = AtomicUsize::new(0);
+    // Nobody gets on before three are at it.
+    let draw = |_: usize, (): &(), _: usize, _: Range<usize>, _: &mut [u8]| {
+        is_drawing.fetch_add(1, Ordering::Relaxed);
+        let start = Instant::now();
+        while is_drawing.load(Ordering::Relaxed) < 3 {
+            assert!(start.elapsed().as_secs() < 20, "nobody helps");
+            std::thread::yield_now();
+        }
+    };
+    let mut bytes = [0; 5 * 5000];
+    let mut regions = [Region { bytes: &mut bytes, row_bytes: 5000 }];
+    pool.prepare_and_draw(&mut [()], &[0, 5], &mut regions, |_, ()| (), draw, NOTHING).unwrap();
+}
+
+#[test]
+#[should_panic(expected = "ascending starts inside the regions")]
+fn starts_beyond_a_region_are_refused() {
     let mut pool = Pool::new(2).unwrap();
-    let _ = pool.for_each_with_output(&mut [(), ()], &mut [0; 4], &[0, 3, 2], |_, (), _| {});
+    let mut regions = [Region { bytes: &mut [0; 4], row_bytes: 2 }];
+    let draw = |_: usize, (): &(), _: usize, _: Range<usize>, _: &mut [u8]| ();
+    let _ = pool.prepare_and_draw(&mut [()], &[0, 3], &mut regions, |_, ()| (), draw, NOTHING);
+}
+
+#[test]
+fn an_item_that_panics_is_not_drawn_and_the_others_are() {
+    for n_threads in [1, 2, 4] {
+        let mut pool = Pool::new(n_threads).unwrap();
+        let mut bytes = [0; 4];
+        let mut regions = [Region { bytes: &mut bytes, row_bytes: 1 }];
+        let prepare = |index: usize, (): &mut ()| assert!(index != 1, "item one");
+        let draw = |_: usize, (): &(), _: usize, _: Range<usize>, out: &mut [u8]| out.fill(1);
+        let drawn =
+            pool.prepare_and_draw(&mut [(); 4], &[0, 1, 2, 3, 4], &mut regions, prepare, draw, NOTHING);
+        assert_eq!(drawn, Err(PoolError::Panicked("item one".into())));
+        assert_eq!(bytes, [1, 0, 1, 1]);
+    }
 }
 
 #[test]
@@ -62,19 +118,22 @@ fn the_calling_thread_takes_part_and_one_thread_starts_none() {
     assert!(ids.iter().all(|id| *id == Some(caller)));
 }
 
+fn draws_nothing(_: usize, _: &usize, _: usize, _: Range<usize>, _: &mut [u8]) {}
+
 #[test]
 fn tasks_run_while_the_calling_thread_is_elsewhere() {
-    for n_threads in [1, 2, 5] {
+    // One thread alone is helped by the spare one, and only where it is long away.
+    for (n_threads, is_long) in [(1, true), (2, true), (2, false), (5, true), (5, false)] {
         let mut pool = Pool::new(n_threads).unwrap();
         let mut items = [0; 7];
         for round in 1..=20 {
             let ended = AtomicUsize::new(0);
-            let count = |_: usize, item: &mut usize, _: &mut [()]| {
+            let count = |_: usize, item: &mut usize| {
                 *item += 1;
                 ended.fetch_add(1, Ordering::Release);
             };
             // Elsewhere until all tasks have ended: nobody else could have run them.
-            let wait = || {
+            let run = || {
                 let start = Instant::now();
                 while ended.load(Ordering::Acquire) < 7 {
                     assert!(start.elapsed().as_secs() < 20, "no task runs meanwhile");
@@ -82,11 +141,27 @@ fn tasks_run_while_the_calling_thread_is_elsewhere() {
                 }
                 round
             };
-            let result = pool.for_each_with_output_while(&mut items, &mut [], &[0; 8], count, wait);
-            assert_eq!((result, items), (Ok(round), [round; 7]));
+            let meanwhile = Some(Meanwhile { run, is_long });
+            let result = pool.prepare_and_draw(&mut items, &[0; 8], &mut [], count, draws_nothing, meanwhile);
+            assert_eq!((result, items), (Ok(Some(round)), [round; 7]));
         }
         assert_eq!(pool.n_threads(), n_threads);
     }
+}
+
+#[test]
+fn one_thread_that_is_away_for_a_moment_starts_none_and_steps_after_it() {
+    let (mut pool, caller) = (Pool::new(1).unwrap(), std::thread::current().id());
+    let was_away = AtomicBool::new(false);
+    let step = |_: usize, item: &mut usize| {
+        assert_eq!(std::thread::current().id(), caller);
+        assert!(was_away.load(Ordering::Relaxed));
+        *item += 1;
+    };
+    let meanwhile = Some(Meanwhile { run: || was_away.store(true, Ordering::Relaxed), is_long: false });
+    let mut items = [0; 3];
+    let result = pool.prepare_and_draw(&mut items, &[0; 4], &mut [], step, draws_nothing, meanwhile);
+    assert_eq!((result, items), (Ok(Some(())), [1; 3]));
 }
 
 #[test]
@@ -94,16 +169,19 @@ fn the_calling_thread_lends_a_hand_and_its_panic_comes_after_the_tasks() {
     let mut pool = Pool::new(2).unwrap();
     let mut items = [0; 64];
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let slow = |_: usize, item: &mut usize, _: &mut [()]| {
+        let slow = |_: usize, item: &mut usize| {
             std::thread::sleep(Duration::from_micros(200));
             *item += 1;
         };
-        pool.for_each_with_output_while(&mut items, &mut [], &[0; 65], slow, || panic!("elsewhere"))
+        let meanwhile = Some(Meanwhile { run: || panic!("elsewhere"), is_long: true });
+        pool.prepare_and_draw(&mut items, &[0; 65], &mut [], slow, draws_nothing, meanwhile)
     }));
     assert!(outcome.is_err());
     assert_eq!(items, [1; 64]);
     assert!(pool.took() >= Duration::from_micros(200 * 64 / 3), "three threads at most");
-    assert_eq!(pool.for_each_with_output_while(&mut [(); 0], &mut [(); 0], &[0], |_, _, _| {}, || 5), Ok(5));
+    let meanwhile = Some(Meanwhile { run: || 5, is_long: true });
+    let none = pool.prepare_and_draw(&mut [0; 0], &[0], &mut [], |_, _| (), draws_nothing, meanwhile);
+    assert_eq!(none, Ok(Some(5)));
 }
 
 #[cfg(target_os = "linux")]
