@@ -169,11 +169,15 @@ impl ActionBuffer {
         {
             return Err(PyValueError::new_err(format!("{}, got {len} items", needed())));
         }
-        let numpy = py.import("numpy")?;
-        let array = numpy
-            .call_method1("asarray", (actions,))
-            .map_err(|error| caused_by(error, py, || Ok(format!("{}, got {}", needed(), shown(actions)?))))?;
-        let array = array.cast_into::<PyUntypedArray>().map_err(|_| PyTypeError::new_err(needed()))?;
+        let array = match actions.cast_exact::<PyUntypedArray>() {
+            Ok(array) => array.clone(),
+            Err(_) => {
+                let array = py.import("numpy")?.call_method1("asarray", (actions,)).map_err(|error| {
+                    caused_by(error, py, || Ok(format!("{}, got {}", needed(), shown(actions)?)))
+                })?;
+                array.cast_into::<PyUntypedArray>().map_err(|_| PyTypeError::new_err(needed()))?
+            }
+        };
         let kind: char = array.dtype().kind().into();
         if !kinds.contains(kind) || array.dtype().itemsize() > size_of::<f64>() {
             return Err(PyTypeError::new_err(format!("{}, got dtype {}", needed(), array.dtype())));
@@ -205,6 +209,13 @@ pub(crate) fn converted<T: Element + Copy>(
     array: &Bound<'_, PyUntypedArray>,
     dtype: &str,
 ) -> PyResult<Vec<T>> {
+    if let Ok(same) = array.cast::<PyArrayDyn<T>>()
+        && same.is_c_contiguous()
+        && same.data().is_aligned()
+        && let Ok(numbers) = same.try_readonly()
+    {
+        return Ok(numbers.as_slice()?.to_vec());
+    }
     let numpy = array.py().import("numpy")?;
     let array = numpy.call_method1("array", (array, dtype))?.call_method1("ravel", ("C",))?;
     let array = array.cast_into::<PyArray1<T>>().map_err(|error| PyTypeError::new_err(error.to_string()))?;
