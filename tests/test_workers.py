@@ -42,8 +42,8 @@ class Frail(gymnasium.Env[Any, Any]):  # type: ignore[name-defined]  # imported 
     observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (2,), np.float64)
     action_space = gymnasium.spaces.Discrete(3, start=10)
 
-    def __init__(self, fate: str = "none", at: int = 5) -> None:
-        self.fate, self.at, self.age, self.number = fate, at, 0, 0.0
+    def __init__(self, fate: str = "none", at: int = 5, sign: str = "") -> None:
+        self.fate, self.at, self.age, self.number, self.sign = fate, at, 0, 0.0, sign
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
@@ -79,6 +79,8 @@ class Frail(gymnasium.Env[Any, Any]):  # type: ignore[name-defined]  # imported 
             time.sleep(2)
         if self.fate in {"nan", "inf"}:
             self.number = float(self.fate)
+        if self.sign:
+            Path(self.sign).touch()
         while self.fate == "hang":
             time.sleep(0.01)
 
@@ -346,11 +348,14 @@ def until(is_so: Callable[[], bool]) -> bool:
 
 @on_linux
 @pytest.mark.parametrize("copyable", [False, True])
-def test_stopping_a_stream_does_not_wait_for_an_environment_that_hangs(copyable: bool, mark: str) -> None:
-    game = rf.games.Gymnasium(Frail, fate="hang", workers=2, copyable=copyable)
+def test_stopping_a_stream_does_not_wait_for_an_environment_that_hangs(
+    copyable: bool, mark: str, tmp_path: Path
+) -> None:
+    sign = tmp_path / "hangs"
+    game = rf.games.Gymnasium(Frail, fate="hang", sign=str(sign), workers=2, copyable=copyable)
     own = engine(game)
     with own.collect_stream(4 * 20, uniform(game)) as stream:
-        time.sleep(1)
+        assert until(sign.exists)
         assert stream.pending() == 0
         begin = time.monotonic()
     assert 3 < time.monotonic() - begin < PATIENCE, "it has had its time, and no more"
@@ -371,18 +376,20 @@ def test_stopping_a_stream_waits_for_an_environment_that_is_slow(mark: str) -> N
 
 @on_linux
 def test_a_dropped_stream_frees_the_engine_of_an_environment_that_hangs(
-    mark: str, monkeypatch: pytest.MonkeyPatch
+    mark: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("reinfors.foreign.workers.PATIENCE", 0.3)
-    game = rf.games.Gymnasium(Frail, fate="hang", workers=2)
+    sign = tmp_path / "hangs"
+    game = rf.games.Gymnasium(Frail, fate="hang", sign=str(sign), workers=2)
     own = engine(game)
     stream = own.collect_stream(4 * 20, uniform(game))
-    time.sleep(1)
+    assert until(sign.exists)
+    sign.unlink()
     del stream
     assert len(own.collect(4 * 4, uniform(game))) == 16, "which waits for the stream to leave"
     assert len(marked(mark)) == 2
     stream = own.collect_stream(4 * 20, uniform(game))
-    time.sleep(1)
+    assert until(sign.exists)
     del stream, own
     assert until(lambda: not marked(mark))
 
