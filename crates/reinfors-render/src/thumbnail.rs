@@ -15,12 +15,12 @@
 //! ends in two unpredictable places, and every mixed pixel is written and read once more.
 
 mod cells;
+mod chains;
 mod edge;
 mod ink;
 mod jobs;
 mod mix;
 mod outline;
-mod pairs;
 mod reach;
 mod rows;
 mod sets;

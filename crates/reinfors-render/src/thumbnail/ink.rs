@@ -2,8 +2,8 @@
 //! they touch or cover.
 
 use super::cells::LINES;
+use super::chains::{Chains, Corners, FAR, Rows};
 use super::outline::{Soft, Turn};
-use super::pairs::Pairs;
 use super::rows::{LANES, Places};
 use super::spans::{Fill, Spans};
 use super::windows::{Axes, Windows};
@@ -63,7 +63,7 @@ pub(super) struct Inks {
     pub spans: Spans,
     pub lines: Vec<Soft>,
     pub dots: Vec<Dot>,
-    pairs: Pairs,
+    chains: Chains,
     crossings: Crossings,
 }
 
@@ -78,7 +78,7 @@ impl Inks {
             spans: Spans::new(SHAPES * surface.height / 4),
             lines: Vec::with_capacity(LINES * SHAPES),
             dots: Vec::new(),
-            pairs: Pairs::default(),
+            chains: Chains::default(),
             crossings: Crossings::default(),
         }
     }
@@ -117,14 +117,15 @@ impl Inks {
         let [top, bottom] = [item.rows.min, item.rows.max].map(|y| y.clamp(-1, size.height as i32));
         let (top, bottom) = (turn.row(top).min(turn.row(bottom)), turn.row(top).max(turn.row(bottom)));
         let [first, last] = rows.clip(top..=bottom)?;
-        let (start, end) = (turn.row(first).min(turn.row(last)), turn.row(first).max(turn.row(last)) + 1);
+        if is_aside(scene, &item.shape, columns.length) {
+            return None;
+        }
         let mut shape = Tracer {
             turn,
-            window: start..end,
             columns,
             fill: self.spans.begin(first..last + 1),
             spans: &mut self.spans,
-            pairs: &mut self.pairs,
+            chains: &mut self.chains,
             crossings: &mut self.crossings,
         };
         let (first_line, first_dot) = (self.lines.len(), self.dots.len());
@@ -132,16 +133,22 @@ impl Inks {
         match &item.shape {
             Shape::AaPolygon { points } => {
                 let points = scene.points(points);
-                shape.polygon(points, Rule::SdlGfx);
+                let is_filled = shape.polygon(points, Rule::SdlGfx).are_filled;
                 for (index, &point) in points.iter().enumerate() {
                     let next = points[if index + 1 == points.len() { 0 } else { index + 1 }];
                     if let Some(line) = FringeLine::new(point, next, size) {
-                        shape.solid(&line);
+                        // What a cut leaves of a line may start at no corner, and be upright or level when the
+                        // line is not.
+                        let is_held = line.start == point || point.x == next.x || point.y == next.y;
+                        if !(is_filled && is_held) {
+                            shape.solid(&line);
+                        }
                         self.lines.extend(Soft::of(&line));
                     }
                 }
             }
             Shape::AaCircle { centre, radius } => {
+                shape.spans.empty(&shape.fill);
                 ring(*centre, *radius, |x, y, opacity| {
                     let dot = Dot { x, row: turn.row(y), opacity: opacity as u16 };
                     let is_seen = (0..columns.length).contains(&x) && (0..rows.length).contains(&dot.row);
@@ -156,6 +163,7 @@ impl Inks {
             }
             Shape::Rectangle { min, max } => shape.block(min.x, max.x),
             Shape::Line { from, to, width } => {
+                shape.spans.empty(&shape.fill);
                 thick_line(*from, *to, *width, size, |x0, x1, y| shape.span(x0, x1, y));
             }
             Shape::Bitmap { min, size, greys } => {
@@ -176,15 +184,26 @@ impl Inks {
     }
 }
 
+/// Whether a polygon lies wholly to one side of the surface. Far outside, C's integers may wrap.
+#[inline(always)]
+fn is_aside(scene: &Scene, shape: &Shape, length: i32) -> bool {
+    let (Shape::AaPolygon { points } | Shape::Polygon { points }) = shape else { return false };
+    let (mut left, mut right, mut reach) = (i32::MAX, i32::MIN, 0);
+    for point in scene.points(points) {
+        (left, right) = (left.min(point.x), right.max(point.x));
+        reach |= point.x.unsigned_abs() | point.y.unsigned_abs();
+    }
+    // Rounding may take a crossing one column beyond its edge.
+    reach < FAR && (right < -1 || left > length)
+}
+
 /// A shape's spans being found.
 struct Tracer<'a> {
     turn: Turn,
-    /// The rows that are wanted, before any flip.
-    window: Range<i32>,
     columns: &'a Windows,
     fill: Fill,
     spans: &'a mut Spans,
-    pairs: &'a mut Pairs,
+    chains: &'a mut Chains,
     crossings: &'a mut Crossings,
 }
 
@@ -199,11 +218,11 @@ impl Tracer<'_> {
 
     /// The same columns in every row.
     fn block(&mut self, x0: i32, x1: i32) {
-        if let Some([left, right]) = self.columns.clip(x0..=x1) {
-            let (lefts, rights) = self.spans.first_layer(&self.fill);
-            lefts.fill(left as i16);
-            rights.fill(right as i16);
-        }
+        let Some([left, right]) = self.columns.clip(x0..=x1) else { return self.spans.empty(&self.fill) };
+        let (lefts, rights) = self.spans.first_layer(&self.fill);
+        lefts.fill(left as i16);
+        rights.fill(right as i16);
+        self.spans.close(&self.fill);
     }
 
     /// The opaque pixels of an outline: like the fill, whatever comes before or after them.
@@ -219,15 +238,17 @@ impl Tracer<'_> {
 
     /// What is filled between a polygon's edges; the first of its spans.
     #[inline(always)]
-    fn polygon(&mut self, points: &[Point], rule: Rule) {
-        if self.pairs.collect(points, rule, &self.window) {
-            for block in 0..self.pairs.blocks() {
-                let (y, lefts, rights) = self.pairs.spans(block, rule, self.columns.length - 1);
-                self.spans.put(&self.fill, self.turn, y, &lefts, &rights);
-            }
-            return;
+    fn polygon(&mut self, points: &[Point], rule: Rule) -> Corners {
+        let (left, right) = self.spans.first_layer(&self.fill);
+        let far = self.columns.length - 1;
+        let rows = Rows { turn: self.turn, rows: self.fill.rows.clone(), far, left, right };
+        if let Some(corners) = self.chains.fill(points, rule, rows) {
+            self.spans.close(&self.fill);
+            return corners;
         }
-        self.crossings.collect(points, rule, &self.window);
+        self.spans.empty(&self.fill);
+        let (a, b) = (self.turn.row(self.fill.rows.start), self.turn.row(self.fill.rows.end - 1));
+        self.crossings.collect(points, rule, &(a.min(b)..a.max(b) + 1));
         for y in self.crossings.rows() {
             for (x0, x1) in self.crossings.spans(y, rule) {
                 if let Some([left, right]) = self.columns.clip(x0..=x1) {
@@ -235,6 +256,7 @@ impl Tracer<'_> {
                 }
             }
         }
+        Corners { has_ledge: true, are_filled: false }
     }
 
     /// `pygame.draw.polygon`.
@@ -245,9 +267,12 @@ impl Tracer<'_> {
         if top == bottom {
             let left = points.iter().map(|p| p.x).min().unwrap_or(0);
             let right = points.iter().map(|p| p.x).max().unwrap_or(0);
+            self.spans.empty(&self.fill);
             return self.span(left, right, top);
         }
-        self.polygon(points, Rule::Pygame);
+        if !self.polygon(points, Rule::Pygame).has_ledge {
+            return;
+        }
         // Level edges between top and bottom are missed by the crossings: pygame draws them on their own.
         let mut previous = points[points.len() - 1];
         for &point in points {

@@ -3,22 +3,24 @@
 //! Rows are the output's, after any flip. All spans of a shape have its colour, so that their order does not
 //! matter, and spans that touch become one.
 
-use super::outline::Turn;
 use super::rows::{LANES, Places};
 use std::ops::Range;
 
 /// The first column of a row without a span: larger than the last, whatever they are compared with.
-const NO_LEFT: i16 = i16::MAX;
-const NO_RIGHT: i16 = i16::MIN;
+pub(super) const NO_LEFT: i16 = i16::MAX;
+pub(super) const NO_RIGHT: i16 = i16::MIN;
 
-/// Empty rows above and below, so that any sixteen rows that meet a fill's can be read at once.
+/// Empty rows before and after a layer, so that any sixteen rows that meet a fill's can be read at once, and
+/// those from one of its rows on be written.
 const MARGIN: usize = LANES;
 
-/// The spans of all shapes.
+/// The spans of all shapes: layer after layer, with a margin before the first and after each.
 #[derive(Clone, Debug)]
 pub(super) struct Spans {
     left: Vec<i16>,
     right: Vec<i16>,
+    /// Where the last layer's margin ends.
+    end: usize,
 }
 
 /// One shape's spans.
@@ -31,12 +33,12 @@ pub(super) struct Fill {
 
 impl Fill {
     const fn stride(&self) -> usize {
-        self.rows.end.abs_diff(self.rows.start) as usize + 2 * MARGIN
+        self.rows.end.abs_diff(self.rows.start) as usize + MARGIN
     }
 
     #[inline(always)]
     const fn index(&self, layer: usize, row: i32) -> usize {
-        self.start + layer * self.stride() + (row - self.rows.start + MARGIN as i32) as usize
+        (self.start + layer * self.stride()).wrapping_add_signed((row - self.rows.start) as isize)
     }
 }
 
@@ -46,35 +48,55 @@ impl Spans {
 
     /// With room for so many.
     pub fn new(room: usize) -> Self {
-        Self { left: Vec::with_capacity(room), right: Vec::with_capacity(room) }
+        let mut spans = Self { left: Vec::with_capacity(room), right: Vec::with_capacity(room), end: MARGIN };
+        spans.left.resize(MARGIN, NO_LEFT);
+        spans.right.resize(MARGIN, NO_RIGHT);
+        spans
     }
 
     pub fn clear(&mut self) {
-        self.left.clear();
-        self.right.clear();
+        self.end = MARGIN;
     }
 
-    /// A new shape's spans in `rows`: none yet.
+    /// A new shape's spans in `rows`, which are to be written, or to be left [`empty`](Self::empty).
     #[inline(always)]
     pub fn begin(&mut self, rows: Range<i32>) -> Fill {
-        let mut fill = Fill { rows, start: self.left.len(), layers: 0 };
-        self.add_layer(&mut fill);
+        let fill = Fill { rows, start: self.end, layers: 1 };
+        self.extend(&fill);
         fill
     }
 
+    /// Makes room for one layer more.
     #[inline(always)]
-    fn add_layer(&mut self, fill: &mut Fill) {
-        fill.layers += 1;
-        let end = fill.start + fill.layers * fill.stride();
-        self.left.resize(end, NO_LEFT);
-        self.right.resize(end, NO_RIGHT);
+    fn extend(&mut self, fill: &Fill) {
+        self.end += fill.stride();
+        if self.left.len() < self.end {
+            self.left.resize(self.end, NO_LEFT);
+            self.right.resize(self.end, NO_RIGHT);
+        }
     }
 
-    /// The rows of a fill's first layer, to be written at once.
+    /// The last layer of the fill that was begun last has no spans.
+    pub fn empty(&mut self, fill: &Fill) {
+        let layer = self.end - fill.stride()..self.end;
+        self.left[layer.clone()].fill(NO_LEFT);
+        self.right[layer].fill(NO_RIGHT);
+    }
+
+    /// The first layer's rows of the fill that was begun last, and the margin after them: to be written at
+    /// once, then to be [closed](Self::close).
     #[inline(always)]
     pub fn first_layer(&mut self, fill: &Fill) -> (&mut [i16], &mut [i16]) {
-        let (start, len) = (fill.index(0, fill.rows.start), fill.rows.len());
-        (&mut self.left[start..][..len], &mut self.right[start..][..len])
+        let layer = fill.start..fill.start + fill.stride();
+        (&mut self.left[layer.clone()], &mut self.right[layer])
+    }
+
+    /// Nothing is filled after the rows of the fill that was begun last.
+    #[inline(always)]
+    pub fn close(&mut self, fill: &Fill) {
+        let start = fill.index(0, fill.rows.end);
+        self.left[start..start + MARGIN].copy_from_slice(&[NO_LEFT; MARGIN]);
+        self.right[start..start + MARGIN].copy_from_slice(&[NO_RIGHT; MARGIN]);
     }
 
     /// Adds columns `left..=right`, on the surface, of a row to the fill that was begun last.
@@ -86,7 +108,9 @@ impl Spans {
         let (left, right) = (left as i16, right as i16);
         for layer in 0.. {
             if layer == fill.layers {
-                self.add_layer(fill);
+                fill.layers += 1;
+                self.extend(fill);
+                self.empty(fill);
             }
             let index = fill.index(layer, row);
             let (known_left, known_right) = (&mut self.left[index], &mut self.right[index]);
@@ -104,20 +128,5 @@ impl Spans {
         let index = fill.index(layer, row);
         let read = |places: &[i16]| Places(places[index..][..LANES].try_into().expect("sixteen rows"));
         (read(&self.left), read(&self.right))
-    }
-
-    /// Writes the first layer of eight rows from `y` on, before the flip; rows that are not the fill's are
-    /// left out.
-    #[inline(always)]
-    pub fn put(&mut self, fill: &Fill, turn: Turn, y: i32, lefts: &[i32; 8], rights: &[i32; 8]) {
-        let first = fill.index(0, turn.row(y).min(turn.row(y + 7)));
-        let (left, right) = (&mut self.left[first..first + 8], &mut self.right[first..first + 8]);
-        for (places, values) in [(left, lefts), (right, rights)] {
-            let mut values = values.map(|value| value as i16);
-            if turn.sign < 0 {
-                values.reverse();
-            }
-            places.copy_from_slice(&values);
-        }
     }
 }
