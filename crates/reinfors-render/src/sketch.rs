@@ -28,8 +28,8 @@ use crate::canvas::{Canvas, Interleave};
 use crate::panel::{Panel, Place};
 use crate::scene::{Item, Shape};
 use crate::{Colour, Layout, Point, Scene, Size, SizeError};
-use coverage::{COLOURED, Coverage, GREY, LAYERS, PLAIN};
-use mesh::{Grid, Mesh};
+use coverage::{COLOURED, Coverage, GREY, Grid, LAYERS, PLAIN};
+use mesh::Mesh;
 use reinfors_math::cpu::{Kernel, Level};
 use stencil::Stencil;
 
@@ -93,7 +93,7 @@ impl Kernel for AddMesh<'_> {
         mesh.clear();
         for item in layer {
             if let Shape::AaPolygon { points } = &item.shape
-                && is_seen(scene.points(points), scene.size())
+                && is_seen(item, scene.points(points), scene.size())
             {
                 mesh.push(scene.points(points), axes.ink(item.colour));
             }
@@ -224,17 +224,15 @@ impl Sketch {
 
 /// Whether the box of a polygon, soft edges included, meets the surface.
 #[inline(always)]
-fn is_seen(points: &[Point], surface: Size) -> bool {
+fn is_seen(item: &Item, points: &[Point], surface: Size) -> bool {
     const SOFT: i32 = 2;
     let (width, height) = (surface.width as i32 + SOFT, surface.height as i32 + SOFT);
-    let (mut left, mut right, mut above, mut below) = (true, true, true, true);
+    let (mut left, mut right) = (true, true);
     for point in points {
         left &= point.x < -SOFT;
         right &= point.x > width;
-        above &= point.y < -SOFT;
-        below &= point.y > height;
     }
-    !(left | right | above | below)
+    !(left | right) && item.rows.max >= -SOFT && item.rows.min <= height
 }
 
 /// Whether an item belongs to the layer that `first` starts: the same mesh, or hard shapes the same side up.

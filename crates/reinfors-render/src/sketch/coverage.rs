@@ -31,6 +31,12 @@ pub(super) const COLOURED: usize = 4;
 /// Layers that are laid over what is below at once.
 pub(super) const LAYERS: usize = 2;
 
+/// Edges and corners handled together.
+pub(super) const LANES: usize = 8;
+
+/// A number for each of them.
+pub(super) type Lane = [f32; LANES];
+
 /// One number for each cell of a block, aligned as vectors are.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
@@ -71,48 +77,85 @@ pub(super) struct Layer {
 /// A set of the blocks of a row.
 pub(super) type Blocks = [u64; 2];
 
-/// Edges in cells, in lanes.
+/// From surface pixels to cells, upside down or not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
+    pub scale: [f32; 2],
+    /// The surface's height if its rows are to be reversed.
+    pub flipped: Option<f32>,
+}
+
+/// Edges in surface pixels, in lanes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
-    /// Column and row of one end, column and row of the other.
-    ends: [Vec<f32>; 4],
-    slopes: Vec<f32>,
+    blocks: Vec<Block>,
+    len: usize,
+}
+
+/// Edges side by side.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(32))]
+struct Block {
+    from: [Lane; 2],
+    to: [Lane; 2],
+    /// What lies below each gains it, or loses it if the edge runs to the left.
+    inks: [Ink<COLOURED>; LANES],
+}
+
+/// The edges of a block in cells, the left end first.
+struct Directed {
+    from: [Lane; 2],
+    to: [Lane; 2],
+    slopes: Lane,
     /// -1 for an edge that ran to the left.
-    signs: Vec<f32>,
+    signs: Lane,
 }
 
 impl Lines {
-    pub fn clear(&mut self) {
-        self.ends.iter_mut().for_each(Vec::clear);
-    }
-
-    #[inline(always)]
-    pub fn push(&mut self, from: [f32; 2], to: [f32; 2]) {
-        for (numbers, number) in self.ends.iter_mut().zip([from[0], from[1], to[0], to[1]]) {
-            numbers.push(number);
+    /// No edges, and room for so many.
+    pub fn restart(&mut self, most: usize) {
+        self.len = 0;
+        let blocks = most.div_ceil(LANES);
+        if self.blocks.len() < blocks {
+            self.blocks.resize(blocks, Block::default());
         }
     }
 
-    /// Turns all edges to the right and cuts them off at the sides of a canvas.
     #[inline(always)]
-    fn direct(&mut self, width: f32) {
-        let len = self.ends[0].len();
-        self.slopes.resize(len, 0.0);
-        self.signs.resize(len, 0.0);
-        let [xs, ys, far_xs, far_ys] = self.ends.each_mut().map(|numbers| &mut numbers[..len]);
-        let (slopes, signs) = (&mut self.slopes[..len], &mut self.signs[..len]);
-        for index in 0..len {
-            let (a, b) = ([xs[index], ys[index]], [far_xs[index], far_ys[index]]);
+    pub fn push(&mut self, [from, to]: [[f32; 2]; 2], ink: Ink<COLOURED>) {
+        let (block, lane) = (&mut self.blocks[self.len / LANES], self.len % LANES);
+        for axis in 0..2 {
+            block.from[axis][lane] = from[axis];
+            block.to[axis][lane] = to[axis];
+        }
+        block.inks[lane] = ink;
+        self.len += 1;
+    }
+}
+
+impl Block {
+    /// Puts all edges on the grid, turns them to the right and cuts them off at the sides of a canvas.
+    #[inline(always)]
+    fn directed(&self, grid: Grid, width: f32) -> Directed {
+        let (mut from, mut to) = ([[0.0; LANES]; 2], [[0.0; LANES]; 2]);
+        let (mut slopes, mut signs) = ([0.0; LANES], [0.0; LANES]);
+        let [across, along] = grid.scale;
+        let (origin, down) = if let Some(height) = grid.flipped { (height, -1.0) } else { (0.0, 1.0) };
+        for lane in 0..LANES {
+            let (x, y) = (self.from[0][lane], origin + down * self.from[1][lane]);
+            let (far_x, far_y) = (self.to[0][lane], origin + down * self.to[1][lane]);
+            let (a, b) = ([x * across, y * along], [far_x * across, far_y * along]);
             let runs_right = a[0] <= b[0];
             let (x, y) = if runs_right { (a[0], a[1]) } else { (b[0], b[1]) };
             let (far_x, far_y) = if runs_right { (b[0], b[1]) } else { (a[0], a[1]) };
             let left = if x > 0.0 { x } else { 0.0 };
             let right = if far_x < width { far_x } else { width };
             let slope = (far_y - y) / (far_x - x);
-            (xs[index], far_xs[index]) = (left, right);
-            (ys[index], far_ys[index]) = (y + (left - x) * slope, y + (right - x) * slope);
-            (slopes[index], signs[index]) = (slope, if runs_right { 1.0 } else { -1.0 });
+            (from[0][lane], to[0][lane]) = (left, right);
+            (from[1][lane], to[1][lane]) = (y + (left - x) * slope, y + (right - x) * slope);
+            (slopes[lane], signs[lane]) = (slope, if runs_right { 1.0 } else { -1.0 });
         }
+        Directed { from, to, slopes, signs }
     }
 }
 
@@ -155,22 +198,27 @@ impl Coverage {
         }
     }
 
-    /// Adds edges in cells: what lies below one gains its ink, or loses it if the edge runs to the left.
+    /// Adds the edges of a few polygons.
     #[inline(always)]
-    pub fn add(&mut self, lines: &mut Lines, inks: &[Ink<COLOURED>]) {
-        lines.direct(self.width);
+    pub fn add(&mut self, lines: &Lines, grid: Grid) {
         let bottom = self.height as f32;
-        for (index, ink) in inks.iter().enumerate() {
-            let [left, start, right, end] = lines.ends.each_ref().map(|numbers| numbers[index]);
-            if left >= right || (start >= bottom && end >= bottom) {
-                continue;
-            }
-            let sign = lines.signs[index];
-            let (ink, slope) = (ink.map(|part| part * sign), lines.slopes[index]);
-            if start.min(end) >= 0.0 && start.max(end) <= bottom {
-                self.segments.push(Segment { from: [left, start], to: [right, end], slope, ink });
-            } else {
-                self.cut([left, start], [right, end], slope, ink);
+        for (number, block) in lines.blocks[..lines.len.div_ceil(LANES)].iter().enumerate() {
+            let Directed { from, to, slopes, signs } = block.directed(grid, self.width);
+            for lane in 0..(lines.len - number * LANES).min(LANES) {
+                let (left, start, right, end) = (from[0][lane], from[1][lane], to[0][lane], to[1][lane]);
+                if left >= right || (start >= bottom && end >= bottom) {
+                    continue;
+                }
+                let (sign, slope) = (signs[lane], slopes[lane]);
+                let mut ink = block.inks[lane];
+                for part in &mut ink {
+                    *part *= sign;
+                }
+                if start.min(end) >= 0.0 && start.max(end) <= bottom {
+                    self.segments.push(Segment { from: [left, start], to: [right, end], slope, ink });
+                } else {
+                    self.cut([left, start], [right, end], slope, ink);
+                }
             }
         }
     }
