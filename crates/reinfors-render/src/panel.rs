@@ -120,7 +120,8 @@ impl Panel {
         }
     }
 
-    /// Scanline after scanline; the last one before the panel has its share in the first row.
+    /// Scanline after scanline; the last one before the panel has its share in the first row. Columns that
+    /// show nothing but black are left out.
     #[inline(always)]
     fn draw_rows(&mut self, content: &Content, place: &Place, rows: &Axis, canvas: &mut Canvas) {
         let Self { scanline, sums, .. } = self;
@@ -133,18 +134,21 @@ impl Panel {
                 *sum = if is_shared { high(4 * u16::from(byte), first.lead as u16) } else { 0 };
             }
         }
+        let width = canvas.size.width;
+        for plane in &mut canvas.planes {
+            plane[place.rows.start * width..place.rows.end * width].fill(0);
+        }
         for row in place.rows.clone() {
             let tap = &rows.taps[row];
             let last = (tap.start + tap.len - 1) as i32;
+            let lit = scanline.lit(content, tap.start as i32 - 1..last + 1);
             while y < last {
                 if y >= change {
                     change = scanline.advance(content, y);
                 }
                 let count = (change.min(last) - y) as u16;
                 for (sums, line) in sums.iter_mut().zip(&scanline.line) {
-                    for (sum, &byte) in sums.iter_mut().zip(line) {
-                        *sum += count * u16::from(byte);
-                    }
+                    add(&mut sums[lit.clone()], &line[lit.clone()], count);
                 }
                 y += i32::from(count);
             }
@@ -152,15 +156,10 @@ impl Panel {
                 change = scanline.advance(content, y);
             }
             y += 1;
-            let (tail, lead) = (tap.tail as u16, (0x4000 - tap.tail) as u16);
-            let start = row * canvas.size.width;
+            let weights = [tap.tail as u16, (0x4000 - tap.tail) as u16, rows.reciprocal as u16];
             for (plane, (sums, line)) in canvas.planes.iter_mut().zip(sums.iter_mut().zip(&scanline.line)) {
-                let cells = &mut plane[start..][..line.len()];
-                for (cell, (sum, &byte)) in cells.iter_mut().zip(sums.iter_mut().zip(line)) {
-                    let scaled = 4 * u16::from(byte);
-                    *cell = high(*sum + high(scaled, tail), rows.reciprocal as u16) as u8;
-                    *sum = high(scaled, lead);
-                }
+                let cells = &mut plane[row * width..][lit.clone()];
+                finish(cells, &mut sums[lit.clone()], &line[lit.clone()], weights);
             }
         }
     }
@@ -173,6 +172,24 @@ impl Panel {
         let reach = self.scanline.reach(columns, min.x, min.x + size.width as i32 - 1)?;
         let key = Key::new(scene.label(greys)?, *min, reach.len() * place.rows.len())?;
         is_alone(items, item, columns, &reach).then_some(Known { item, key, columns: reach })
+    }
+}
+
+/// Adds a line of bytes so many times.
+#[inline(always)]
+fn add(sums: &mut [u16], line: &[u8], count: u16) {
+    for (sum, &byte) in sums.iter_mut().zip(line) {
+        *sum += count * u16::from(byte);
+    }
+}
+
+/// Makes bytes of the sums with the share of the last line, whose other share begins the next sums.
+#[inline(always)]
+fn finish(cells: &mut [u8], sums: &mut [u16], line: &[u8], [tail, lead, reciprocal]: [u16; 3]) {
+    for (cell, (sum, &byte)) in cells.iter_mut().zip(sums.iter_mut().zip(line)) {
+        let scaled = 4 * u16::from(byte);
+        *cell = high(*sum + high(scaled, tail), reciprocal) as u8;
+        *sum = high(scaled, lead);
     }
 }
 

@@ -64,6 +64,31 @@ impl Scanline {
         Some(usize::from(self.owner[left])..(last + 1 + usize::from(is_shared)).min(columns.taps.len()))
     }
 
+    /// Columns outside of which a few rows are black: rounded so that vectors fill them.
+    #[inline(always)]
+    pub fn lit(&self, content: &Content, rows: Range<i32>) -> Range<usize> {
+        const ROUND: usize = 16;
+        let width = content.columns.taps.len();
+        if content.items[0].colour != Colour::BLACK {
+            return 0..width;
+        }
+        let mut lit = width..0;
+        for item in content.shown().skip(1) {
+            if item.rows.min < rows.end
+                && item.rows.max >= rows.start
+                && let Some((left, right)) = across(item)
+                && let Some(reach) = self.reach(content.columns, left, right)
+            {
+                lit = lit.start.min(reach.start)..lit.end.max(reach.end);
+            }
+        }
+        if lit.is_empty() {
+            0..0
+        } else {
+            lit.start / ROUND * ROUND..lit.end.next_multiple_of(ROUND).min(width)
+        }
+    }
+
     /// Paints row `y`, whatever came before; tells the next row that may differ. The background must cover
     /// it.
     #[inline(always)]
@@ -109,6 +134,15 @@ impl Scanline {
         let Some(reach) = self.reach(content.columns, left, right) else { return };
         let (left, right) = (left.max(0), right.min(self.pixels.len() as i32 - 1));
         self.pixels[left as usize..=right as usize].fill(Colour::BLACK);
+        if is_black(content, &reach, y) {
+            // A neighbour that ends here too makes its own columns black.
+            for line in &mut self.line {
+                for byte in &mut line[reach.clone()] {
+                    *byte = 0;
+                }
+            }
+            return;
+        }
         for item in content.shown().filter(|item| (item.rows.min..=item.rows.max).contains(&y)) {
             match &item.shape {
                 Shape::Rectangle { min, max } => {
@@ -138,6 +172,21 @@ impl Scanline {
             }
         }
     }
+}
+
+/// Whether nothing but a black background is in row `y` of the pixels of a few columns.
+#[inline(always)]
+fn is_black(content: &Content, reach: &Range<usize>, y: i32) -> bool {
+    let (first, last) = (&content.columns.taps[reach.start], &content.columns.taps[reach.end - 1]);
+    let (left, right) = (first.start as i32 - 1, (last.start + last.len) as i32 - 1);
+    for item in content.shown().skip(1) {
+        if (item.rows.min..=item.rows.max).contains(&y)
+            && across(item).is_some_and(|(x0, x1)| x0 <= right && x1 >= left)
+        {
+            return false;
+        }
+    }
+    content.items[0].colour == Colour::BLACK
 }
 
 /// The pixels of a row that an item reaches, from the left one to the right one.
