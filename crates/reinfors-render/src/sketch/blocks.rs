@@ -4,6 +4,8 @@
 //! down. Its truncations lower mixed colours a little less: [`ROUND`] is that difference and the rounding to
 //! a byte.
 
+use super::coverage::Cells;
+use super::stencil::COLOURS;
 use crate::canvas::Canvas;
 
 /// Cells handled together, side by side.
@@ -12,60 +14,102 @@ pub(super) const BLOCK: usize = 8;
 /// Added before the fraction is dropped. Uniform colours stay as they are for any value in `0.0..1.0`.
 const ROUND: f32 = 0.95;
 
-impl Canvas<'_> {
-    /// Puts bytes into a block. The last block of a row may be narrower.
+/// A column of blocks of the canvas.
+pub(super) struct Strip<'a> {
+    planes: [&'a mut [u8]; 3],
+    start: usize,
+    width: usize,
+    /// Cells to a row; fewer than to a block at the right border of some canvases.
+    cells: usize,
+}
+
+impl Strip<'_> {
+    /// Puts bytes into a row.
     #[inline(always)]
-    pub fn store(&mut self, row: usize, block: usize, bytes: &[[u8; BLOCK]; 3]) {
-        let start = row * self.size.width + block * BLOCK;
-        let width = self.size.width - block * BLOCK;
-        for (plane, bytes) in self.planes.iter_mut().zip(bytes) {
-            if width >= BLOCK {
-                plane[start..start + BLOCK].copy_from_slice(bytes);
-            } else {
-                plane[start..start + width].copy_from_slice(&bytes[..width]);
-            }
+    pub fn store(&mut self, row: usize, [reds, greens, blues]: &[[u8; BLOCK]; 3]) {
+        let start = self.start + row * self.width;
+        let [red, green, blue] = &mut self.planes;
+        if self.cells == BLOCK {
+            red[start..start + BLOCK].copy_from_slice(reds);
+            green[start..start + BLOCK].copy_from_slice(greens);
+            blue[start..start + BLOCK].copy_from_slice(blues);
+        } else {
+            red[start..start + self.cells].copy_from_slice(&reds[..self.cells]);
+            green[start..start + self.cells].copy_from_slice(&greens[..self.cells]);
+            blue[start..start + self.cells].copy_from_slice(&blues[..self.cells]);
         }
     }
 
-    /// Fills a row with the same block over and over.
+    /// What a row shows.
     #[inline(always)]
-    pub fn fill_row(&mut self, row: usize, bytes: &[[u8; BLOCK]; 3]) {
-        if row < self.size.height {
-            for block in 0..self.size.width.div_ceil(BLOCK) {
-                self.store(row, block, bytes);
-            }
-        }
-    }
-
-    /// Makes a row what the row above is.
-    #[inline(always)]
-    pub fn repeat_row(&mut self, row: usize) {
-        let width = self.size.width;
-        for plane in &mut self.planes {
-            let (above, below) = plane[(row - 1) * width..(row + 1) * width].split_at_mut(width);
-            // In vectors: a call for so few bytes costs more than they do.
-            let (above, below) = (above.as_chunks::<32>(), below.as_chunks_mut::<32>());
-            for (below, above) in below.0.iter_mut().zip(above.0) {
-                *below = *above;
-            }
-            if !above.1.is_empty() {
-                below.1.copy_from_slice(above.1);
-            }
-        }
-    }
-
-    /// What a block shows.
-    #[inline(always)]
-    pub fn load(&self, row: usize, block: usize) -> [[f32; BLOCK]; 3] {
-        let start = row * self.size.width + block * BLOCK;
-        let width = (self.size.width - block * BLOCK).min(BLOCK);
+    pub fn load(&self, row: usize) -> [[f32; BLOCK]; 3] {
+        let start = self.start + row * self.width;
         let mut cells = [[0.0; BLOCK]; 3];
         for (cells, plane) in cells.iter_mut().zip(&self.planes) {
-            for (cell, &byte) in cells.iter_mut().zip(&plane[start..start + width]) {
+            for (cell, &byte) in cells.iter_mut().zip(&plane[start..start + self.cells]) {
                 *cell = f32::from(byte);
             }
         }
         cells
+    }
+}
+
+impl Canvas<'_> {
+    /// A column of blocks.
+    #[inline(always)]
+    pub(super) fn strip(&mut self, block: usize) -> Strip<'_> {
+        let (area, width) = (self.size.area(), self.size.width);
+        let [red, green, blue] = &mut self.planes;
+        let start = block * BLOCK;
+        let cells = (width - start).min(BLOCK);
+        Strip { planes: [&mut red[..area], &mut green[..area], &mut blue[..area]], start, width, cells }
+    }
+
+    /// Mixes the cells from one on, as far as there are any, with inks that cover a share of each.
+    #[inline(always)]
+    pub(super) fn blend_block(
+        &mut self,
+        row: usize,
+        column: usize,
+        covers: &[Cells; COLOURS],
+        inks: &[[f32; 3]; COLOURS],
+    ) {
+        let start = row * self.size.width + column;
+        let mut keep = Cells::default();
+        for lane in 0..BLOCK {
+            let mut rest = 1.0;
+            for cover in covers {
+                rest -= cover.0[lane];
+            }
+            keep.0[lane] = if rest > 0.0 { rest } else { 0.0 };
+        }
+        for (channel, plane) in self.planes.iter_mut().enumerate() {
+            let cells = &mut plane[start..];
+            let mut bytes = [0; BLOCK];
+            if let Some(cells) = cells.first_chunk() {
+                bytes = *cells;
+            } else {
+                bytes[..cells.len()].copy_from_slice(cells);
+            }
+            let mut mixed = [0.0; BLOCK];
+            for lane in 0..BLOCK {
+                let mut ink = 0.0;
+                for (cover, colour) in covers.iter().zip(inks) {
+                    ink += colour[channel] * cover.0[lane];
+                }
+                mixed[lane] = f32::from(bytes[lane]) * keep.0[lane] + ink;
+            }
+            let integers = rounded(mixed);
+            for lane in 0..BLOCK {
+                bytes[lane] = integers[lane] as u8;
+            }
+            if let Some(cells) = cells.first_chunk_mut() {
+                *cells = bytes;
+            } else {
+                let len = cells.len();
+                cells.copy_from_slice(&bytes[..len]);
+            }
+        }
     }
 
     /// Mixes one cell: `keep` of what is there, plus `ink`.
@@ -79,17 +123,15 @@ impl Canvas<'_> {
     }
 }
 
-/// Mixed colours as bytes, in the low bits. Adding 2^23 leaves the nearest integer there, which vectorises
-/// where a saturating cast does not.
+/// Mixed colours as integers that fit a byte. Adding 1.5 * 2^23 leaves the nearest one in the low bits, which
+/// vectorises where a cast does not.
 #[inline(always)]
-pub(super) fn rounded<const N: usize>(mixed: [f32; N]) -> [u32; N] {
-    const INTEGERS: f32 = 8_388_608.0;
-    let mut bits = [0; N];
+pub(super) fn rounded<const N: usize>(mixed: [f32; N]) -> [i32; N] {
+    const INTEGERS: f32 = 12_582_912.0;
+    let mut integers = [0; N];
     for lane in 0..N {
-        let value = mixed[lane] + (ROUND - 0.5);
-        let value = if value > 0.0 { value } else { 0.0 };
-        let value = if value < 255.0 { value } else { 255.0 };
-        bits[lane] = (value + INTEGERS).to_bits();
+        let bits = (mixed[lane] + (ROUND - 0.5) + INTEGERS).to_bits() as i32;
+        integers[lane] = (bits - INTEGERS.to_bits() as i32).clamp(0, 255);
     }
-    bits
+    integers
 }

@@ -1,23 +1,16 @@
 //! Layers of areas laid over the canvas, all at once: a cell is mixed in single precision and becomes bytes
 //! once.
 //!
-//! Row by row. On one ground, a block without an edge is what the block above is.
+//! Down one column of blocks after the other, so that what the edges above amount to stays in registers. On
+//! one ground, a block without an edge is what the block above is.
 
 use super::blocks::{BLOCK, rounded};
-use super::coverage::{COLOURED, Cells, Coverage, GREY, LAYERS, Layer, PLAIN};
+use super::coverage::{COLOURED, Cells, Coverage, GREY, Layer, PLAIN, WORD};
 use crate::canvas::Canvas;
 use reinfors_math::cpu::{Kernel, Level};
 
-/// A layer's coverage, red, green and blue in a block.
-type Areas = [Cells; COLOURED];
-
-/// What the layers amount to in the block of a row.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sums {
-    layers: [Areas; LAYERS],
-    /// Whether edges of each have changed a block above.
-    begun: [u32; LAYERS],
-}
+/// Parts of a layer that is not there.
+const ABSENT: usize = 0;
 
 impl Coverage {
     /// Lays the layers over the ground, which has one colour until it is drawn, or else over what the canvas
@@ -45,108 +38,165 @@ impl<const IS_GROUND: bool> Kernel for Compose<'_, '_, IS_GROUND> {
     #[inline(always)]
     fn run(self) {
         let Self { coverage, ground, canvas } = self;
-        let Coverage { columns, rows, height, layers: [lower, upper], sums, .. } = coverage;
+        let Coverage { columns, rows, height, layers: [lower, upper], .. } = coverage;
         let (rows, height, ground) = (*rows, *height, splat(ground));
-        sums.clear();
-        sums.resize(*columns, Sums::default());
-        if IS_GROUND {
-            canvas.fill_row(0, &bytes(&ground));
-        }
-        for row in 0..rows {
-            if IS_GROUND && row > 0 && row < height {
-                canvas.repeat_row(row);
-            }
-            let below = std::mem::take(&mut lower.touched[row]);
-            let above = std::mem::take(&mut upper.touched[row]);
-            for (word, (below, above)) in below.into_iter().zip(above).enumerate() {
-                let mut marks = below | above;
-                while marks != 0 {
-                    let bit = marks.trailing_zeros();
-                    marks &= marks - 1;
-                    let block = 64 * word + bit as usize;
-                    let Sums { layers: [lower_sums, upper_sums], begun } = &mut sums[block];
-                    if below >> bit & 1 != 0 {
-                        lower.take(block * rows + row, lower_sums);
-                        begun[0] = 1;
-                    }
-                    if above >> bit & 1 != 0 {
-                        upper.take(block * rows + row, upper_sums);
-                        begun[1] = 1;
-                    }
-                    if IS_GROUND && row < height {
-                        let mut colours = ground;
-                        if begun[0] != 0 {
-                            colours = lower.over(colours, lower_sums);
-                        }
-                        if begun[1] != 0 {
-                            colours = upper.over(colours, upper_sums);
-                        }
-                        canvas.store(row, block, &bytes(&colours));
-                    }
-                }
-            }
-            if !IS_GROUND && row < height {
-                for (block, sums) in sums.iter().enumerate().filter(|(_, sums)| sums.begun != [0, 0]) {
-                    let below = canvas.load(row, block).map(Cells);
-                    let colours = upper.over(lower.over(below, &sums.layers[0]), &sums.layers[1]);
-                    canvas.store(row, block, &bytes(&colours));
-                }
+        for block in 0..*columns {
+            let mut column = Column::<IS_GROUND> { block, rows, height, ground, canvas };
+            // A layer that lies alone is the upper one.
+            let (lower_parts, upper_parts) = (lower.parts_at(block, rows), upper.parts_at(block, rows));
+            match (lower_parts, upper_parts) {
+                (_, ABSENT) => column.lay_on::<ABSENT>(upper, lower, lower_parts),
+                (ABSENT, _) => column.lay_on::<ABSENT>(lower, upper, upper_parts),
+                (PLAIN, _) => column.lay_on::<PLAIN>(lower, upper, upper_parts),
+                (GREY, _) => column.lay_on::<GREY>(lower, upper, upper_parts),
+                _ => column.lay_on::<COLOURED>(lower, upper, upper_parts),
             }
         }
     }
 }
 
-impl Layer {
-    /// Adds what changes at a block to the sums of the blocks above, and forgets it.
+/// A column of blocks of the canvas, in which one colour is below the layers, or what the canvas shows.
+struct Column<'a, 'b, const IS_GROUND: bool> {
+    block: usize,
+    rows: usize,
+    /// Rows that are seen.
+    height: usize,
+    ground: [Cells; 3],
+    canvas: &'a mut Canvas<'b>,
+}
+
+impl<const IS_GROUND: bool> Column<'_, '_, IS_GROUND> {
+    /// Lays the upper layer, which consists of so many parts, over the lower one.
     #[inline(always)]
-    fn take(&mut self, block: usize, sums: &mut Areas) {
-        match self.parts {
-            PLAIN => self.take_parts::<PLAIN>(block, sums),
-            GREY => self.take_parts::<GREY>(block, sums),
-            _ => self.take_parts::<COLOURED>(block, sums),
+    fn lay_on<const LOWER: usize>(&mut self, lower: &mut Layer, upper: &mut Layer, parts: usize) {
+        match parts {
+            ABSENT if !IS_GROUND => {}
+            ABSENT => self.lay::<LOWER, ABSENT>(lower, upper),
+            PLAIN => self.lay::<LOWER, PLAIN>(lower, upper),
+            GREY => self.lay::<LOWER, GREY>(lower, upper),
+            _ => self.lay::<LOWER, COLOURED>(lower, upper),
         }
     }
 
     #[inline(always)]
-    fn take_parts<const PARTS: usize>(&mut self, block: usize, sums: &mut Areas) {
-        let cells = &mut self.blocks[block * PARTS..][..PARTS];
-        for (sum, change) in sums.iter_mut().zip(cells) {
+    fn lay<const LOWER: usize, const UPPER: usize>(&mut self, lower: &mut Layer, upper: &mut Layer) {
+        let &mut Self { block, rows, height, ground, .. } = self;
+        let mut lower = Sheet::<LOWER>::new(lower, block, rows);
+        let mut upper = Sheet::<UPPER>::new(upper, block, rows);
+        let mut strip = self.canvas.strip(block);
+        let mut shown = bytes(&ground);
+        let mut is_clear = !IS_GROUND;
+        for word in 0..rows.div_ceil(WORD) {
+            let mut marks = std::mem::take(&mut lower.marks[word]) | std::mem::take(&mut upper.marks[word]);
+            for row in word * WORD..((word + 1) * WORD).min(height) {
+                let is_touched = marks & 1 != 0;
+                marks >>= 1;
+                if is_touched {
+                    lower.take(row);
+                    upper.take(row);
+                    is_clear = !IS_GROUND && lower.is_clear() && upper.is_clear();
+                }
+                if is_clear {
+                    continue;
+                }
+                if is_touched || !IS_GROUND {
+                    let below = if IS_GROUND { ground } else { strip.load(row).map(Cells) };
+                    shown = bytes(&upper.over(lower.over(below)));
+                }
+                strip.store(row, &shown);
+            }
+        }
+        // Edges end at most one row below the last one that is seen.
+        for row in height..(height + 2).min(rows) {
+            lower.take(row);
+            upper.take(row);
+        }
+    }
+}
+
+/// A layer in a column of blocks, with what the edges so far amount to: coverage, red, green and blue.
+struct Sheet<'a, const PARTS: usize> {
+    changes: &'a mut [Cells],
+    marks: &'a mut [u64],
+    plain: [f32; 3],
+    sums: [Cells; PARTS],
+}
+
+impl<'a, const PARTS: usize> Sheet<'a, PARTS> {
+    #[inline(always)]
+    fn new(layer: &'a mut Layer, block: usize, rows: usize) -> Self {
+        let words = rows.div_ceil(WORD);
+        Self {
+            changes: &mut layer.blocks[block * rows * PARTS..][..rows * PARTS],
+            marks: &mut layer.touched[block * words..][..words],
+            plain: layer.plain,
+            sums: [Cells::default(); PARTS],
+        }
+    }
+
+    /// Adds what changes at a row to the sums of the rows above, and forgets it.
+    #[inline(always)]
+    fn take(&mut self, row: usize) {
+        let changes = &mut self.changes[row * PARTS..][..PARTS];
+        for (sum, change) in self.sums.iter_mut().zip(changes) {
             *sum = added(*sum, std::mem::take(change));
         }
     }
 
+    /// Whether what is below shows as if nothing covered it.
+    #[inline(always)]
+    fn is_clear(&self) -> bool {
+        /// The areas of a polygon's edges cancel out but for rounding.
+        const LEAST: f32 = 1e-4;
+        let mut is_clear = true;
+        if PARTS != ABSENT {
+            for lane in 0..BLOCK {
+                is_clear &= self.sums[0].0[lane].abs() < LEAST;
+            }
+        }
+        is_clear
+    }
+
     /// What is below, under what covers it: the mean ink where areas overlap.
     #[inline(always)]
-    fn over(&self, [red, green, blue]: [Cells; 3], [cover, inks @ ..]: &Areas) -> [Cells; 3] {
+    fn over(&self, [red, green, blue]: [Cells; 3]) -> [Cells; 3] {
+        if PARTS == ABSENT {
+            return [red, green, blue];
+        }
         let (mut keep, mut share) = (Cells::default(), Cells::default());
         for lane in 0..BLOCK {
-            let cover = cover.0[lane];
+            let cover = self.sums[0].0[lane];
             keep.0[lane] = if cover < 1.0 { 1.0 - cover } else { 0.0 };
             share.0[lane] = 1.0 / if cover > 1.0 { cover } else { 1.0 };
         }
-        match self.parts {
-            PLAIN => {
-                let [plain_red, plain_green, plain_blue] = self.plain;
-                [
-                    tinted(red, &keep, plain_red),
-                    tinted(green, &keep, plain_green),
-                    tinted(blue, &keep, plain_blue),
-                ]
-            }
-            GREY => {
-                let grey = inks[0];
-                [
-                    mixed(red, &keep, &grey, &share),
-                    mixed(green, &keep, &grey, &share),
-                    mixed(blue, &keep, &grey, &share),
-                ]
-            }
-            _ => [
-                mixed(red, &keep, &inks[0], &share),
-                mixed(green, &keep, &inks[1], &share),
-                mixed(blue, &keep, &inks[2], &share),
-            ],
+        if PARTS == PLAIN {
+            let [plain_red, plain_green, plain_blue] = self.plain;
+            return [
+                tinted(red, &keep, plain_red),
+                tinted(green, &keep, plain_green),
+                tinted(blue, &keep, plain_blue),
+            ];
         }
+        // A grey layer has one ink for all channels.
+        let [first, second, third] = if PARTS == GREY { [1; 3] } else { [1, 2, 3] };
+        [
+            mixed(red, &keep, &self.sums[first], &share),
+            mixed(green, &keep, &self.sums[second], &share),
+            mixed(blue, &keep, &self.sums[third], &share),
+        ]
+    }
+}
+
+impl Layer {
+    /// The parts that edges have changed in a column of blocks.
+    #[inline(always)]
+    fn parts_at(&self, block: usize, rows: usize) -> usize {
+        let words = rows.div_ceil(WORD);
+        let mut marks = 0;
+        for &word in &self.touched[block * words..][..words] {
+            marks |= word;
+        }
+        if marks == 0 { ABSENT } else { self.parts }
     }
 }
 

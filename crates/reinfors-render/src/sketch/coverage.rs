@@ -11,7 +11,6 @@
 //! 4. Layers are kept apart until all of them are laid over what is below at once (`compose`).
 
 use super::blocks::BLOCK;
-use super::compose::Sums;
 use crate::Size;
 use reinfors_math::cpu::{Kernel, Level};
 use std::ops::Range;
@@ -56,8 +55,6 @@ pub(super) struct Coverage {
     pub count: usize,
     /// Edges on their way into the blocks, left end first and inside the canvas.
     segments: Vec<Segment>,
-    /// What all layers amount to in the row that is being composed, block by block.
-    pub sums: Vec<Sums>,
 }
 
 /// What changes at each cell against the cell above.
@@ -70,12 +67,12 @@ pub(super) struct Layer {
     /// Block column by block column, in a block part by part. As dense as the parts allow: all of it is to
     /// stay in the nearest cache.
     pub blocks: Vec<Cells>,
-    /// Which blocks of each row edges have changed, a bit to each.
-    pub touched: Vec<Blocks>,
+    /// Which rows of each column of blocks edges have changed: words of a bit to each row.
+    pub touched: Vec<u64>,
 }
 
-/// A set of the blocks of a row.
-pub(super) type Blocks = [u64; 2];
+/// Rows to a word.
+pub(super) const WORD: usize = u64::BITS as usize;
 
 /// From surface pixels to cells, upside down or not.
 #[derive(Clone, Copy, Debug)]
@@ -179,12 +176,11 @@ impl Coverage {
     pub fn new(size: Size) -> Self {
         let rows = size.height + 2;
         let columns = size.width.div_ceil(BLOCK);
-        assert!(columns <= 128, "a canvas at most 1024 cells wide");
         let layer = Layer {
             parts: PLAIN,
             plain: [0.0; 3],
             blocks: vec![Cells::default(); COLOURED * columns * rows],
-            touched: vec![[0; 2]; rows],
+            touched: vec![0; columns * rows.div_ceil(WORD)],
         };
         Self {
             columns,
@@ -194,7 +190,6 @@ impl Coverage {
             layers: std::array::from_fn(|_| layer.clone()),
             count: 0,
             segments: Vec::new(),
-            sums: Vec::new(),
         }
     }
 
@@ -330,6 +325,21 @@ impl Layer {
         }
     }
 
+    /// Marks rows of a column of blocks as changed.
+    #[inline(always)]
+    fn touch(&mut self, block: usize, rows: usize, span: &Range<usize>) {
+        let words = &mut self.touched[block * rows.div_ceil(WORD)..];
+        let (first, last) = (span.start / WORD, (span.end - 1) / WORD);
+        let (from, until) = (u64::MAX << (span.start % WORD), u64::MAX >> (WORD - 1 - (span.end - 1) % WORD));
+        if first == last {
+            words[first] |= from & until;
+        } else {
+            words[first] |= from;
+            words[first + 1..last].fill(u64::MAX);
+            words[last] |= until;
+        }
+    }
+
     /// A piece of an edge within one cell; `lower` is how deep in the cell its middle lies.
     #[inline(always)]
     fn within_cell<const PARTS: usize>(
@@ -346,9 +356,7 @@ impl Layer {
             here[part].0[lane] += ink[part] * (1.0 - lower);
             next[part].0[lane] += ink[part] * lower;
         }
-        for touched in &mut self.touched[row..row + 2] {
-            touched[block / 64] |= 1 << (block % 64);
-        }
+        self.touch(block, rows, &(row..row + 2));
     }
 
     /// The area below a piece of an edge. The last row of `span` is the one below it.
@@ -363,11 +371,10 @@ impl Layer {
     ) {
         let mut y = span.start as f32;
         let (mut sum_above, mut area_above) = ([0.0; BLOCK], [0.0; BLOCK]);
-        let touched = &mut self.touched[span.clone()];
+        self.touch(block, rows, &span);
         let at = block * rows;
         let blocks = &mut self.blocks[(at + span.start) * PARTS..(at + span.end) * PARTS];
-        for (cells, touched) in blocks.chunks_exact_mut(PARTS).zip(touched) {
-            touched[block / 64] |= 1 << (block % 64);
+        for cells in blocks.chunks_exact_mut(PARTS) {
             y += 1.0;
             let mut change = [0.0; BLOCK];
             for lane in 0..BLOCK {

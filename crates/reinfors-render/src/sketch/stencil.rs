@@ -9,7 +9,9 @@
 mod silhouette;
 
 use super::Axes;
-use super::spans::Spans;
+use super::blocks::BLOCK;
+use super::coverage::Cells;
+use super::spans::{Spans, mask};
 use crate::axis::Axis;
 use crate::canvas::Canvas;
 use crate::circle::disc;
@@ -21,23 +23,16 @@ use silhouette::Silhouette;
 use std::ops::Range;
 
 /// Colours that can be told apart at a time.
-const COLOURS: usize = 4;
+pub(super) const COLOURS: usize = 4;
+
+/// A pixel's weight.
+const ONE: f32 = 16384.0;
 
 /// Pixels to a word.
 const WORD: i32 = u64::BITS as i32;
 
 /// The pixels of a scanline that have each colour.
 type Bits = [u64; COLOURS];
-
-/// A column of cells in a window: its whole pixels, and the ones it shares with its neighbours.
-#[derive(Clone, Copy, Debug, Default)]
-struct Gauge {
-    whole: u64,
-    lead: u64,
-    tail: u64,
-    lead_weight: u32,
-    tail_weight: u32,
-}
 
 /// Working memory for one run of hard shapes.
 #[derive(Clone, Debug, Default)]
@@ -46,9 +41,18 @@ pub(super) struct Stencil {
     silhouette: Silhouette,
     colours: Vec<Colour>,
     bits: Vec<Bits>,
-    gauges: Vec<Gauge>,
-    /// Area of each colour in the cells of the run's box, row by row.
-    areas: Vec<[f32; COLOURS]>,
+    /// Where the cells of the run's box begin, in 14-bit pixels from the window's left side.
+    borders: Vec<Cells>,
+    areas: Areas,
+}
+
+/// Area of each colour in the cells of a run's box, in 14-bit pixels, row by row.
+#[derive(Clone, Debug, Default)]
+struct Areas {
+    /// Blocks of cells to a row, the last one filled up.
+    blocks: usize,
+    colours: usize,
+    cells: Vec<Cells>,
 }
 
 /// A run of shapes of few enough colours.
@@ -115,25 +119,23 @@ impl Stencil {
         let Some(extent) = extent(scene, run, limit) else { return };
         let columns = cells(&axes.columns, extent.left, extent.right);
         let rows = cells(&axes.rows, extent.top, extent.bottom);
-        self.areas.clear();
-        self.areas.resize(columns.len() * rows.len(), [0.0; COLOURS]);
+        if columns.is_empty() {
+            return;
+        }
+        self.areas.restart(columns.len().div_ceil(BLOCK), rows.len(), self.colours.len());
         for left in (extent.left..=extent.right).step_by(WORD as usize) {
             self.paint(scene, run, Extent { left, right: (left + WORD - 1).min(extent.right), ..extent });
-            self.measure(axes, left, extent.top, &columns, &rows);
+            self.measure(axes, left, extent.top, columns.start, &rows);
         }
-        let scale = pixel(&axes.columns) * pixel(&axes.rows) / 16384.0;
-        let inks: [[f32; 3]; COLOURS] =
-            std::array::from_fn(|index| self.colours.get(index).map_or([0.0; 3], |&colour| axes.ink(colour)));
-        for (row, areas) in rows.zip(self.areas.chunks_exact(columns.len())) {
-            for (column, areas) in columns.clone().zip(areas) {
-                let (mut ink, mut keep) = ([0.0; 3], 1.0);
-                for (area, colour) in areas.iter().zip(&inks) {
-                    keep -= area * scale;
-                    for (sum, channel) in ink.iter_mut().zip(colour) {
-                        *sum += channel * area * scale;
-                    }
-                }
-                canvas.blend(row, column, keep.max(0.0), ink);
+        let scale = pixel(&axes.columns) * pixel(&axes.rows) / ONE;
+        let mut inks = [[0.0; 3]; COLOURS];
+        for (ink, &colour) in inks.iter_mut().zip(&self.colours) {
+            *ink = axes.ink(colour);
+        }
+        for (index, row) in rows.enumerate() {
+            for block in 0..self.areas.blocks {
+                let covers = self.areas.covers(index, block, scale);
+                canvas.blend_block(row, columns.start + block * BLOCK, &covers, &inks);
             }
         }
     }
@@ -157,7 +159,8 @@ impl Stencil {
             let rows = window.rows.clone();
             match &item.shape {
                 Shape::Polygon { points } => {
-                    spans.each(scene.points(points), &rows, |x0, x1, y| window.span(x0, x1, y));
+                    let (top, masks) = spans.fill(scene.points(points), &rows, [window.left, window.right]);
+                    window.cover(top, masks);
                 }
                 Shape::Rectangle { min, max } => {
                     for y in min.y.max(rows.start)..=max.y.min(rows.end - 1) {
@@ -175,17 +178,26 @@ impl Stencil {
         }
         if is_kept {
             window.ink = ink(&run[drawn]);
-            silhouette.each(extent.left, |covered, y| window.cover(covered, y));
+            let (top, masks) = silhouette.seen(extent.left, extent.right, &window.rows);
+            window.cover(top, masks);
         }
     }
 
     /// Adds the areas of the window that starts at pixel `left` and row `top`.
     #[inline(always)]
-    fn measure(&mut self, axes: &Axes, left: i32, top: i32, columns: &Range<usize>, rows: &Range<usize>) {
-        let Self { bits, gauges, areas, .. } = self;
-        gauges.clear();
-        gauges.extend(columns.clone().map(|column| gauge(&axes.columns, column, left)));
-        for (row, areas) in rows.clone().zip(areas.chunks_exact_mut(columns.len())) {
+    fn measure(&mut self, axes: &Axes, left: i32, top: i32, first_column: usize, rows: &Range<usize>) {
+        let Self { bits, areas, borders, .. } = self;
+        let whole = whole(&axes.columns);
+        borders.clear();
+        for block in 0..areas.blocks {
+            let mut cells = Cells::default();
+            let first = (first_column + block * BLOCK) as f32 * whole - left as f32 * ONE;
+            for lane in 0..BLOCK {
+                cells.0[lane] = first + lane as f32 * whole;
+            }
+            borders.push(cells);
+        }
+        for (index, row) in rows.clone().enumerate() {
             let tap = &axes.rows.taps[row];
             let (first, last) = (tap.start as i32 - 1, (tap.start + tap.len) as i32 - 1);
             let end = last.min(top + bits.len() as i32 - 1) + 1;
@@ -198,26 +210,69 @@ impl Stencil {
                 } else if y == last {
                     weight = part(tap.tail);
                 } else {
-                    // Rows that repeat count as one: sums of whole rows are exact in any order.
+                    // Rows that repeat count as one.
                     while y + 1 < end.min(last) && bits[(y + 1 - top) as usize] == *line {
                         weight += 1.0;
                         y += 1;
                     }
                 }
                 y += 1;
-                for (colour, &bits) in line.iter().enumerate() {
-                    if bits == 0 {
-                        continue;
-                    }
-                    for (areas, gauge) in areas.iter_mut().zip(gauges.iter()) {
-                        let whole = (bits & gauge.whole).count_ones() << 14;
-                        let lead = if bits & gauge.lead == 0 { 0 } else { gauge.lead_weight };
-                        let tail = if bits & gauge.tail == 0 { 0 } else { gauge.tail_weight };
-                        areas[colour] += weight * (whole + lead + tail) as i32 as f32;
+                for (&bits, cells) in line.iter().zip(areas.row(index)) {
+                    let mut rest = bits;
+                    while rest != 0 {
+                        let start = rest.trailing_zeros();
+                        let end = start + (!(rest >> start)).trailing_zeros();
+                        rest &= u64::MAX.checked_shl(end).unwrap_or(0);
+                        let (start, end) = (start as f32 * ONE, end as f32 * ONE);
+                        for (cells, borders) in cells.iter_mut().zip(&*borders) {
+                            grow(cells, borders, [start, end], whole, weight);
+                        }
                     }
                 }
             }
         }
+    }
+}
+
+/// Adds the part of a line from `start` to `end` that lies in each cell, `weight` times.
+#[inline(always)]
+fn grow(cells: &mut Cells, borders: &Cells, [start, end]: [f32; 2], whole: f32, weight: f32) {
+    for lane in 0..BLOCK {
+        let (start, end) = (start - borders.0[lane], end - borders.0[lane]);
+        let start = if start > 0.0 { start } else { 0.0 };
+        let end = if end < whole { end } else { whole };
+        let inside = if end > start { end - start } else { 0.0 };
+        cells.0[lane] += inside * weight;
+    }
+}
+
+impl Areas {
+    /// Nothing yet in a box of so many blocks and rows, of so many colours.
+    #[inline(always)]
+    fn restart(&mut self, blocks: usize, rows: usize, colours: usize) {
+        (self.blocks, self.colours) = (blocks, colours);
+        self.cells.clear();
+        self.cells.resize(rows * colours * blocks, Cells::default());
+    }
+
+    /// A row, colour by colour.
+    #[inline(always)]
+    fn row(&mut self, row: usize) -> std::slice::ChunksExactMut<'_, Cells> {
+        let len = self.colours * self.blocks;
+        self.cells[row * len..][..len].chunks_exact_mut(self.blocks)
+    }
+
+    /// The share of each cell of a block that each colour covers, where a pixel is `scale` of a cell.
+    #[inline(always)]
+    fn covers(&self, row: usize, block: usize, scale: f32) -> [Cells; COLOURS] {
+        let mut covers = [Cells::default(); COLOURS];
+        let areas = self.cells[row * self.colours * self.blocks + block..].iter().step_by(self.blocks);
+        for (cover, areas) in covers.iter_mut().zip(areas).take(self.colours) {
+            for lane in 0..BLOCK {
+                cover.0[lane] = areas.0[lane] * scale;
+            }
+        }
+        covers
     }
 }
 
@@ -246,25 +301,39 @@ impl<'a> Window<'a> {
     /// Paints pixels `x0..=x1` of a row of the scene.
     #[inline(always)]
     fn span(&mut self, x0: i32, x1: i32, y: i32) {
-        let (x0, x1) = (x0.max(self.left), x1.min(self.right));
-        if x0 <= x1 {
-            self.cover((u64::MAX >> (WORD - 1 - (x1 - x0))) << (x0 - self.left), y);
+        if self.rows.contains(&y) {
+            self.cover(y, &[mask(x0, x1, self.left, self.right)]);
         }
     }
 
-    /// Paints the pixels of a row whose bits are set.
+    /// Paints the pixels whose bits are set in the rows of the scene from `top` on, which are seen.
     #[inline(always)]
-    fn cover(&mut self, covered: u64, y: i32) {
-        if !self.rows.contains(&y) {
+    fn cover(&mut self, top: i32, masks: &[u64]) {
+        if masks.is_empty() {
             return;
         }
-        let row = if let Some(height) = self.flipped { height - 1 - y } else { y } - self.top;
-        let inside = u64::MAX >> (WORD - 1 - (self.right - self.left));
-        let row = &mut self.bits[row as usize];
-        for bits in row.iter_mut() {
-            *bits &= !covered;
+        let mut paint = [0; COLOURS];
+        paint[self.ink] = u64::MAX;
+        if let Some(height) = self.flipped {
+            let end = (height - top - self.top) as usize;
+            let rows = &mut self.bits[end - masks.len()..end];
+            for (row, &mask) in rows.iter_mut().rev().zip(masks) {
+                cover(row, mask, &paint);
+            }
+        } else {
+            let rows = &mut self.bits[(top - self.top) as usize..][..masks.len()];
+            for (row, &mask) in rows.iter_mut().zip(masks) {
+                cover(row, mask, &paint);
+            }
         }
-        row[self.ink] |= covered & inside;
+    }
+}
+
+/// Paints pixels of a row with the colour whose bits are set in `paint`.
+#[inline(always)]
+fn cover(row: &mut Bits, mask: u64, paint: &Bits) {
+    for colour in 0..COLOURS {
+        row[colour] = row[colour] & !mask | mask & paint[colour];
     }
 }
 
@@ -290,20 +359,14 @@ pub(super) fn share(axis: &Axis, cell: usize, at: i32) -> f32 {
 
 /// A 14-bit weight as a share of a pixel.
 fn part(weight: u32) -> f32 {
-    weight as f32 / 16384.0
+    weight as f32 / ONE
 }
 
-fn gauge(axis: &Axis, column: usize, left: i32) -> Gauge {
-    let tap = &axis.taps[column];
-    let bit = |pixel: i32| if (left..left + WORD).contains(&pixel) { 1 << (pixel - left) } else { 0 };
-    let (start, end) = (tap.start as i32, (tap.start + tap.len) as i32 - 1);
-    Gauge {
-        whole: (start.max(left)..end.min(left + WORD)).fold(0, |bits, pixel| bits | bit(pixel)),
-        lead: bit(start - 1),
-        tail: bit(end),
-        lead_weight: tap.lead,
-        tail_weight: tap.tail,
-    }
+/// A cell along an axis, in 14-bit pixels.
+#[inline(always)]
+fn whole(axis: &Axis) -> f32 {
+    let tap = &axis.taps[0];
+    (tap.lead + tap.tail) as f32 + (tap.len - 1) as f32 * ONE
 }
 
 /// The cells that pixels `first..=last` fall into.

@@ -97,9 +97,11 @@ fn hard_shapes_that_cover_each_other_keep_their_pixels() {
         scene.background(random.colour());
         for _ in 0..random.within(1, 4) {
             let (a, b) = (random.point(50), random.point(50));
-            match random.within(0, 3) {
+            match random.within(0, 4) {
                 0 => scene.rectangle(a, b, random.colour()),
                 1 => scene.lines(&[a, b, random.point(400)], random.within(2, 7), random.colour()),
+                // Its edges cross each other.
+                2 => scene.polygon(&std::array::from_fn::<_, 6, _>(|_| random.point(50)), random.colour()),
                 _ => scene.polygon(&random.quad(false), random.colour()),
             }
         }

@@ -3,9 +3,10 @@
 //!
 //! Only the polygons that end a run are looked at, where nothing covers them.
 
-use super::super::spans::Spans;
+use super::super::spans::{Spans, mask};
 use crate::Point;
 use crate::scene::{Item, Scene, Shape};
+use std::ops::Range;
 
 /// The outline of a few polygons together, with the corners it was drawn from.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +18,8 @@ pub(super) struct Silhouette {
     top: i32,
     /// Bits of the rows from `top` on, from pixel `left` on; rows as the polygons name them.
     rows: Vec<u64>,
+    /// The same from another pixel on.
+    shifted: Vec<u64>,
 }
 
 impl Silhouette {
@@ -62,26 +65,36 @@ impl Silhouette {
         for corners in corners() {
             self.counts.push(corners.len());
             self.points.extend_from_slice(corners);
-            spans.each(corners, &(top..bottom + 1), |x0, x1, y| {
-                let bits = u64::MAX >> (63 - (x1 - x0) as u32);
-                self.rows[(y - top) as usize] |= bits << (x0 - left) as u32;
-            });
+            let (first, masks) = spans.fill(corners, &(top..bottom + 1), [left, right]);
+            for (row, mask) in self.rows[(first - top) as usize..].iter_mut().zip(masks) {
+                *row |= mask;
+            }
         }
         true
     }
 
-    /// Calls `paint(bits, y)` for each row, its bits counted from pixel `left` on.
+    /// The bits of the rows that are in `window`, counted from pixel `left` on and up to pixel `right`; and the
+    /// first of the rows.
     #[inline(always)]
-    pub fn each(&self, left: i32, mut paint: impl FnMut(u64, i32)) {
-        let shift = self.left - left;
-        for (y, &row) in (self.top..).zip(&self.rows) {
-            let bits = if shift >= 0 {
-                row.checked_shl(shift as u32).unwrap_or(0)
-            } else {
-                row.checked_shr(shift.unsigned_abs()).unwrap_or(0)
-            };
-            paint(bits, y);
+    pub fn seen(&mut self, left: i32, right: i32, window: &Range<i32>) -> (i32, &[u64]) {
+        let first = self.top.max(window.start);
+        let end = (self.top + self.rows.len() as i32).min(window.end);
+        if end <= first {
+            return (first, &[]);
         }
+        let rows = &self.rows[(first - self.top) as usize..(end - self.top) as usize];
+        let (shift, inside) = (self.left - left, mask(left, right, left, right));
+        self.shifted.clear();
+        self.shifted.extend_from_slice(rows);
+        for row in &mut self.shifted {
+            *row = inside
+                & if shift >= 0 {
+                    row.checked_shl(shift as u32).unwrap_or(0)
+                } else {
+                    row.checked_shr(shift.unsigned_abs()).unwrap_or(0)
+                };
+        }
+        (first, &self.shifted)
     }
 }
 
