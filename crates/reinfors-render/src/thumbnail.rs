@@ -96,7 +96,7 @@ impl Thumbnail {
             cells: Cells::new(size),
             sorter: Sorter::new(),
             jobs: Jobs::new(size.area()),
-            brush: Brush::new(columns.widest()),
+            brush: Brush::new(columns.widest),
             panel: Panel::new(&axes[0]),
             axes,
             planes: vec![0; planes],
@@ -172,9 +172,9 @@ impl Thumbnail {
     }
 
     fn draw_edges<const N: usize>(&mut self, kind: Kind, canvas: &mut Canvas) {
-        let Self { columns, rows, inks, jobs, brush, level, .. } = self;
+        let Self { columns, rows, inks, jobs, level, .. } = self;
         let (edges, axes) = (&jobs.edges[kind as usize][N - 1][..], (&*columns, &*rows));
-        DrawEdges::<N> { edges, kind, inks, axes, flat: &mut brush.flat, canvas }.run_at(*level);
+        DrawEdges::<N> { edges, kind, inks, axes, canvas }.run_at(*level);
     }
 
     fn draw_mixes<const N: usize>(&mut self, scene: &Scene, canvas: &mut Canvas) {

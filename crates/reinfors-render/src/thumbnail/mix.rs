@@ -5,8 +5,8 @@ use super::cells::LINES;
 use super::ink::{Dot, Ink, Inks, Picture};
 use super::jobs::{Mark, Mix};
 use super::outline::{FlatColumns, Opacities, Soft};
-use super::rows::{LANES, Lanes};
-use super::sums::{add_rows, shrunk};
+use super::rows::{BATCH, LANES, Lanes};
+use super::sums::Sums;
 use super::windows::{Axes, Window};
 use crate::Scene;
 use crate::canvas::Canvas;
@@ -30,17 +30,28 @@ impl<const N: usize> Kernel for DrawMixes<'_, '_, N> {
     fn run(self) {
         let Self { mixes, marks, inks, scene, axes, brush, canvas } = self;
         let (columns, rows) = axes;
-        for mix in mixes {
-            let cell = mix.cell as usize;
-            let (row, column) = (cell / columns.windows.len(), cell % columns.windows.len());
-            let mut strip = Strip { columns: &columns.windows[column], row: rows.windows[row].start };
-            let mut totals = [0; N];
-            for weights in rows.weights(row) {
-                let sums = brush.paint::<N>(mix, &marks[mix.marks.clone()], inks, scene, strip);
-                add_rows(&sums, columns, weights, &mut totals);
-                strip.row += LANES as i32;
+        let width = columns.windows.len() as u32;
+        let mut sums = Sums::<N>::ZERO;
+        for mixes in mixes.chunks(BATCH) {
+            sums.begin(mixes.len());
+            for strip in 0..rows.strips {
+                for (index, mix) in mixes.iter().enumerate() {
+                    let (row, column) = ((mix.cell / width) as usize, (mix.cell % width) as usize);
+                    let strip = Strip {
+                        columns: &columns.windows[column],
+                        row: rows.windows[row].start + (LANES * strip) as i32,
+                    };
+                    sums.rows[index] = row;
+                    let across = brush.paint::<N>(mix, &marks[mix.marks.clone()], inks, scene, strip);
+                    for (sums, across) in sums.across.iter_mut().zip(across) {
+                        sums.set(index, across);
+                    }
+                }
+                sums.add(mixes.len(), strip, axes);
             }
-            mix.channels.write(shrunk(totals, rows), cell, canvas);
+            for (index, mix) in mixes.iter().enumerate() {
+                mix.channels.write(sums.shrunk(index, rows), mix.cell as usize, canvas);
+            }
         }
     }
 }
@@ -58,7 +69,7 @@ struct Strip<'a> {
 pub(super) struct Brush {
     /// Up to three channels of each column.
     pixels: Vec<Lanes>,
-    pub flat: FlatColumns,
+    flat: FlatColumns,
 }
 
 impl Brush {
@@ -113,7 +124,13 @@ impl Brush {
             for layer in 0..ink.fill.layers {
                 let (left, right) = inks.spans.read(&ink.fill, layer, strip.row);
                 let start = strip.columns.start as i16;
-                for (pixel, x) in pixels.iter_mut().zip(start..) {
+                let (first, last) = (left.min().max(start), right.max());
+                let skipped = usize::from((first - start) as u16).min(pixels.len());
+                for (pixel, x) in pixels[skipped..].iter_mut().zip(first..) {
+                    // Also tells the compiler not to take columns for lanes.
+                    if x > last {
+                        break;
+                    }
                     for (pixel, level) in pixel.iter_mut().zip(levels) {
                         *pixel = pixel.replaced(level, &left, &right, x);
                     }

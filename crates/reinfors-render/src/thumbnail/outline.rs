@@ -3,7 +3,7 @@
 //! A steep line has two pixels in each of its rows: sixteen rows are one computation. A flat one has two in
 //! each of its columns.
 
-use super::rows::{LANES, Lanes, Places};
+use super::rows::{LANES, Lanes, Places, mask};
 use crate::fringe::{FringeLine, Run};
 use std::ops::{Range, RangeInclusive};
 
@@ -21,10 +21,10 @@ impl Turn {
     }
 }
 
-/// The opacity of a pixel that gets `weight` of 255 parts of the ink.
+/// The opacity of a pixel that gets `weight` of 255 parts of the ink: `255 * weight / 256`.
 #[inline(always)]
 const fn opacity(weight: u16) -> u16 {
-    (255 * weight) >> 8
+    weight.saturating_sub(1)
 }
 
 /// The soft pixels of sixteen rows of a cell.
@@ -36,28 +36,13 @@ pub(super) trait Opacities {
     fn columns(&self, len: usize) -> Range<usize>;
 }
 
-/// No soft pixels.
-pub(super) struct Hard;
-
-impl Opacities for Hard {
-    #[inline(always)]
-    fn opacities(&self, _: i16) -> Lanes {
-        Lanes::ZERO
-    }
-
-    #[inline(always)]
-    fn columns(&self, _: usize) -> Range<usize> {
-        0..0
-    }
-}
-
 /// The soft pixels of a steep line in sixteen rows: columns, relative to the window, and opacities.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SteepRows {
-    near: Places,
-    near_opacity: Lanes,
-    far: Places,
-    far_opacity: Lanes,
+    pub near: Places,
+    pub near_opacity: Lanes,
+    pub far: Places,
+    pub far_opacity: Lanes,
     /// The columns that may have one.
     columns: [i32; 2],
 }
@@ -113,22 +98,20 @@ impl Steep {
         } else {
             self.columns(step + self.y - (LANES as i32 - 1), step + self.y)
         };
-        let (step, sign, rows) = (step as i16, turn.sign as i16, self.rows as i16);
+        let rows = self.rows as i16;
         let (x, direction) = ((self.x - left) as i16, self.direction as i16);
-        let steps = Places::from_fn(|lane| step.wrapping_add(sign.wrapping_mul(lane as i16)));
+        let steps = Places::steps(step as i16, turn.sign);
         let aside =
             Lanes::from_fn(|lane| ((u32::from(steps.0[lane] as u16) * u32::from(self.slope)) >> 16) as u16);
         let weights = Lanes::from_fn(|lane| (steps.0[lane] as u16).wrapping_mul(self.slope) >> 8);
         let near = Places::from_fn(|lane| x.wrapping_add(direction.wrapping_mul(aside.0[lane] as i16)));
         let far = Places::from_fn(|lane| near.0[lane].wrapping_add(direction));
-        let soft = |lane: usize, weight: u16| {
-            if steps.0[lane] > 0 && steps.0[lane] < rows { opacity(weight) } else { 0 }
-        };
+        let is_soft = |lane: usize| mask(steps.0[lane] > 0) & mask(steps.0[lane] < rows);
         SteepRows {
             near,
-            near_opacity: Lanes::from_fn(|lane| soft(lane, 255 - weights.0[lane])),
+            near_opacity: Lanes::from_fn(|lane| opacity(255 - weights.0[lane]) & is_soft(lane)),
             far,
-            far_opacity: Lanes::from_fn(|lane| soft(lane, weights.0[lane])),
+            far_opacity: Lanes::from_fn(|lane| opacity(weights.0[lane]) & is_soft(lane)),
             columns: columns.map_or([0, -1], |columns| columns.map(|x| x - left)),
         }
     }
@@ -166,28 +149,58 @@ impl Flat {
         self.y + ((step as u32 * self.slope) >> 16) as i32
     }
 
+    /// The rows, counted from `row` on and below sixteen, of the soft pixels in some columns.
+    #[inline(always)]
+    pub fn strip(&self, turn: Turn, row: i32, columns: Range<i32>) -> Option<[usize; 2]> {
+        let [y0, y1] = self.rows(columns.start, columns.end - 1)?;
+        let (y0, y1) = (turn.row(y0) - row, turn.row(y1) - row);
+        let (first, last) = (y0.min(y1).max(0), y0.max(y1).min(LANES as i32 - 1));
+        (first <= last).then_some([first as usize, last as usize])
+    }
+
+    /// The pixels in sixteen columns from `left` on; rows are counted from `row` on.
+    #[inline(always)]
+    pub fn block(&self, turn: Turn, row: i32, left: i32) -> FlatBlock {
+        let first = (self.direction * (left - self.x)) as i16;
+        let steps = Places::steps(first, self.direction);
+        // A slope of one has no fraction, and one bit too many.
+        let (slope, diagonal) = (self.slope as u16, -((self.slope >> 16) as i16));
+        let slopes = Lanes::splat(slope);
+        let unsigned = Lanes::from_fn(|lane| steps.0[lane] as u16);
+        let down = unsigned.high(slopes);
+        let weights = Lanes::from_fn(|lane| unsigned.0[lane].wrapping_mul(slope) >> 8);
+        let (columns, sign) = (self.columns as i16, turn.sign as i16);
+        let y = (turn.row(self.y) - row) as i16;
+        let is_soft = |lane: usize| mask(steps.0[lane] > 0) & mask(steps.0[lane] < columns);
+        let near_row = Places::from_fn(|lane| {
+            let down = (down.0[lane] as i16).wrapping_add(steps.0[lane] & diagonal);
+            y.wrapping_add(sign.wrapping_mul(down))
+        });
+        FlatBlock {
+            near: Lanes::from_fn(|lane| opacity(255 - weights.0[lane]) & is_soft(lane)),
+            far: Lanes::from_fn(|lane| opacity(weights.0[lane]) & is_soft(lane)),
+            near_row,
+            far_row: Places::from_fn(|lane| near_row.0[lane].wrapping_add(sign)),
+        }
+    }
+
     /// Works out the columns `left..left + len` for sixteen output rows from `row` on.
     #[inline(always)]
     pub fn columns(&self, turn: Turn, row: i32, left: i32, len: usize, columns: &mut FlatColumns) {
         columns.blocks.clear();
-        let slope = self.slope;
         for start in (0..len).step_by(LANES) {
-            let first = self.direction * (left + start as i32 - self.x);
-            let mut block = FlatBlock::NONE;
-            for lane in 0..LANES {
-                let step = first + self.direction * lane as i32;
-                let down = (step as u32).wrapping_mul(slope);
-                let y = self.y.wrapping_add((down >> 16) as i32);
-                let is_soft = if step > 0 && step < self.columns { u16::MAX } else { 0 };
-                let weight = down as u16 >> 8;
-                block.near[lane] = opacity(255 - weight) & is_soft;
-                block.far[lane] = opacity(weight) & is_soft;
-                block.near_row[lane] = turn.row(y).wrapping_sub(row) as i16;
-                block.far_row[lane] = turn.row(y.wrapping_add(1)).wrapping_sub(row) as i16;
-            }
-            columns.blocks.push(block);
+            columns.blocks.push(self.block(turn, row, left + start as i32));
         }
     }
+}
+
+/// Sixteen columns: rows, relative to the strip, and opacities of the two soft pixels.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FlatBlock {
+    pub near: Lanes,
+    pub far: Lanes,
+    pub near_row: Places,
+    pub far_row: Places,
 }
 
 /// The soft pixels of a flat line in the columns of a cell.
@@ -196,28 +209,14 @@ pub(super) struct FlatColumns {
     blocks: Vec<FlatBlock>,
 }
 
-/// Sixteen columns: rows, relative to the strip, and opacities of the two soft pixels.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
-struct FlatBlock {
-    near: [u16; LANES],
-    far: [u16; LANES],
-    near_row: [i16; LANES],
-    far_row: [i16; LANES],
-}
-
-impl FlatBlock {
-    const NONE: Self = Self { near: [0; LANES], far: [0; LANES], near_row: [0; LANES], far_row: [0; LANES] };
-}
-
 impl Opacities for FlatColumns {
     #[inline(always)]
     fn opacities(&self, x: i16) -> Lanes {
         let column = usize::from(x as u16);
         let block = &self.blocks[column / LANES];
         let column = column % LANES;
-        let (near, far) = (block.near[column], block.far[column]);
-        let (near_row, far_row) = (block.near_row[column], block.far_row[column]);
+        let (near, far) = (block.near.0[column], block.far.0[column]);
+        let (near_row, far_row) = (block.near_row.0[column], block.far_row.0[column]);
         Lanes::from_fn(|lane| {
             let near = if lane as i16 == near_row { near } else { 0 };
             let far = if lane as i16 == far_row { far } else { 0 };

@@ -37,6 +37,11 @@ impl Lanes {
         Self::from_fn(|lane| self.0[lane].wrapping_add(other.0[lane]))
     }
 
+    #[inline(always)]
+    pub fn minus(self, other: Self) -> Self {
+        Self::from_fn(|lane| self.0[lane].wrapping_sub(other.0[lane]))
+    }
+
     /// The upper half of each product: SSE2's `mulhi_epu16`.
     #[inline(always)]
     pub fn high(self, factor: Self) -> Self {
@@ -51,6 +56,18 @@ impl Lanes {
     #[inline(always)]
     pub fn sum(self) -> u16 {
         folded(self.0, |a, b| a.wrapping_add(b))
+    }
+
+    /// The sum of numbers that are few enough for it to fit: four at a time, which lie side by side.
+    #[inline(always)]
+    pub fn short_sum(self) -> u16 {
+        let (fours, _) = self.0.as_chunks::<4>();
+        let mut sum = 0_u64;
+        for &[a, b, c, d] in fours {
+            sum += u64::from(a) | u64::from(b) << 16 | u64::from(c) << 32 | u64::from(d) << 48;
+        }
+        sum += sum >> 32;
+        (sum + (sum >> 16)) as u16
     }
 
     /// These pixels under `over` at opacities from 0 to 256: `d + ((s - d) * alpha >> 8)` with a flooring shift
@@ -72,12 +89,6 @@ impl Lanes {
         Self::from_fn(|lane| start.wrapping_add(rise.wrapping_mul(opacity.0[lane])) >> 8)
     }
 
-    /// The sums of a line of pixels of which so many rise by `rise` from what they sum up to.
-    #[inline(always)]
-    pub fn filled(self, sum: u16, rise: u16) -> Self {
-        Self::from_fn(|lane| sum.wrapping_add(self.0[lane].wrapping_mul(rise)))
-    }
-
     /// `other` where `left <= x <= right`.
     #[inline(always)]
     pub fn replaced(self, other: u16, left: &Places, right: &Places, x: i16) -> Self {
@@ -86,6 +97,15 @@ impl Lanes {
 }
 
 impl Places {
+    /// Sixteen steps from `first` on, forward or, if `direction` is -1, back. A lane that the compiler knew
+    /// would take the vector apart: -1 turns the bits of what is added, which is never nothing.
+    #[inline(always)]
+    pub fn steps(first: i16, direction: i32) -> Self {
+        let (bits, before) = ((direction >> 31) as i16, if direction < 0 { 2 } else { -1 });
+        let before = first.wrapping_add(before);
+        Self::from_fn(|lane| before.wrapping_add((lane as i16 + 1) ^ bits))
+    }
+
     #[inline(always)]
     pub fn from_fn(mut lane: impl FnMut(usize) -> i16) -> Self {
         let mut lanes = [0; LANES];
@@ -106,6 +126,52 @@ impl Places {
     }
 }
 
+/// Vectors that a step is done for before the next step: as one long row, so that the step is one loop. What
+/// is handed on from step to step lies in memory: across steps the compiler takes vectors apart.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(super) struct Batch([u16; LANES * BATCH]);
+
+/// Vectors in a [`Batch`].
+pub(super) const BATCH: usize = 64;
+
+impl Batch {
+    pub const ZERO: Self = Self([0; LANES * BATCH]);
+
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> Lanes {
+        Lanes(self.0.as_chunks().0[index])
+    }
+
+    #[inline(always)]
+    pub fn set(&mut self, index: usize, lanes: Lanes) {
+        self.0.as_chunks_mut().0[index] = lanes.0;
+    }
+
+    /// Number `lane` of vector `index`.
+    #[inline(always)]
+    pub fn at(&mut self, index: usize, lane: usize) -> &mut u16 {
+        &mut self.0[LANES * index + lane]
+    }
+
+    /// The numbers of the first `count` vectors, and perhaps some more: of as many as an unrolled loop takes.
+    #[inline(always)]
+    pub fn row(&self, count: usize) -> &[u16] {
+        &self.0[..LANES * count.next_multiple_of(4)]
+    }
+
+    #[inline(always)]
+    pub fn row_mut(&mut self, count: usize) -> &mut [u16] {
+        &mut self.0[..LANES * count.next_multiple_of(4)]
+    }
+}
+
+/// All bits or none.
+#[inline(always)]
+pub(super) const fn mask(condition: bool) -> u16 {
+    (condition as u16).wrapping_neg()
+}
+
 /// Sixteen numbers made one, half with half: an order that vectorises.
 #[inline(always)]
 fn folded<T: Copy>(mut numbers: [T; LANES], join: impl Fn(T, T) -> T) -> T {
@@ -121,7 +187,7 @@ fn folded<T: Copy>(mut numbers: [T; LANES], join: impl Fn(T, T) -> T) -> T {
 
 #[cfg(test)]
 mod tests {
-    use super::Lanes;
+    use super::{Lanes, Places};
 
     #[test]
     fn blending_is_sdl_gfx_for_every_pair_and_opacity() {
@@ -139,5 +205,17 @@ mod tests {
                 }
             }
         }
+    }
+    #[test]
+    fn steps_go_forward_and_back() {
+        assert_eq!(Places::steps(-3, 1), Places::from_fn(|lane| lane as i16 - 3));
+        assert_eq!(Places::steps(-3, -1), Places::from_fn(|lane| -3 - lane as i16));
+    }
+
+    #[test]
+    fn a_short_sum_is_the_sum_as_long_as_that_fits() {
+        let numbers = Lanes::from_fn(|lane| 4080 - 13 * lane as u16);
+        assert_eq!(numbers.short_sum(), 16 * 4080 - 13 * 120);
+        assert_eq!(numbers.short_sum(), numbers.sum());
     }
 }

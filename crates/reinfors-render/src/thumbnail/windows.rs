@@ -44,10 +44,12 @@ pub(super) struct Windows {
     pub length: i32,
     /// The first and last window that depend on each pixel.
     touched: Vec<[u16; 2]>,
-    /// The filter's weights, sixteen pixels at a time, window after window; padded with zeros.
+    /// Pixels of the widest window.
+    pub widest: usize,
+    /// Sixteen pixels at a time, how often until the widest window ends.
+    pub strips: usize,
+    /// The filter's weights, strip after strip, window after window; padded with zeros.
     weights: Vec<Lanes>,
-    /// Where each window's weights start, and one more.
-    weight_starts: Vec<usize>,
     /// What a value all over a window comes out as, 256 values to a window.
     uniform: Vec<u8>,
     /// Whether that is the same in every window.
@@ -64,7 +66,9 @@ impl Windows {
         let windows: Vec<Window> = axis.taps.iter().map(window).collect();
         let length = windows.last().map_or(0, |window| window.end);
         let mut touched = vec![[u16::MAX, 0]; length as usize];
-        let (mut weights, mut weight_starts) = (Vec::new(), vec![0]);
+        let widest = windows.iter().map(Window::len).max().unwrap_or(0);
+        let strips = widest.div_ceil(LANES);
+        let mut weights = Vec::with_capacity(strips * windows.len());
         for (index, window) in windows.iter().enumerate() {
             for pixel in window.start..window.end {
                 let [first, last] = &mut touched[pixel as usize];
@@ -77,10 +81,10 @@ impl Windows {
                 pixel if pixel == window.start && window.lead > 0 => window.lead,
                 _ => 0x4000,
             };
-            for start in (window.start..window.end).step_by(LANES) {
+            for strip in 0..strips {
+                let start = window.start + (LANES * strip) as i32;
                 weights.push(Lanes::from_fn(|lane| weight(start + lane as i32)));
             }
-            weight_starts.push(weights.len());
         }
         let levels = |index| (0..=u8::MAX).map(move |value| axis.uniform(index, value));
         let uniform: Vec<u8> = (0..windows.len()).flat_map(levels).collect();
@@ -91,15 +95,11 @@ impl Windows {
             reciprocal: axis.reciprocal as u16,
             length,
             touched,
+            widest,
+            strips,
             weights,
-            weight_starts,
             uniform,
         }
-    }
-
-    /// Pixels of the widest window.
-    pub fn widest(&self) -> usize {
-        self.windows.iter().map(Window::len).max().unwrap_or(0)
     }
 
     /// Wants only the windows before `end`.
@@ -135,7 +135,7 @@ impl Windows {
     /// The weights of a window's pixels, sixteen at a time.
     #[inline(always)]
     pub fn weights(&self, index: usize) -> &[Lanes] {
-        &self.weights[self.weight_starts[index]..self.weight_starts[index + 1]]
+        &self.weights[self.strips * index..][..self.strips]
     }
 
     /// What one value all over window `index` comes out as.
