@@ -191,8 +191,16 @@ mod tests {
         while !matches!(*lock(&running.0), Progress::Running) {
             thread::yield_now();
         }
-        drop(open);
+        // Not before the owner is going: the second would be run, and its gate stays shut.
+        let queue = Arc::clone(&errands.queue);
+        let opener = thread::spawn(move || {
+            while !lock(&queue.state).is_ended {
+                thread::yield_now();
+            }
+            drop(open);
+        });
         drop(errands);
+        opener.join().unwrap();
         assert_eq!((number(running.take()), number(waiting.take())), (Some(1), None));
     }
 
