@@ -24,26 +24,36 @@ impl Easels {
         Self((0..n_threads).map(|_| Mutex::default()).collect())
     }
 
-    /// Draws a part of those of `rows` that are `wanted`, each into its place in `out`, which holds all of
-    /// `rows`. Nobody but `thread` may use its number meanwhile, or they wait for each other.
-    pub fn draw(
+    /// Draws a part of some rows, each into its own memory. Nobody but `thread` may use its number meanwhile, or
+    /// they wait for each other.
+    pub fn draw<'a>(
         &self,
         thread: usize,
         batch: &dyn AnyBatch,
         part: usize,
-        rows: Range<usize>,
-        wanted: impl Fn(usize) -> bool,
-        out: &mut [u8],
+        rows: impl Iterator<Item = (usize, &'a mut [u8])>,
     ) {
         let start = Instant::now();
         let mut easel = lock(&self.0[thread]);
         let Easel { canvas, spent } = &mut *easel;
         let canvas = canvas.get_or_insert_with(|| batch.canvas());
-        let row_bytes = out.len() / rows.len();
-        for (row, out) in rows.zip(out.chunks_exact_mut(row_bytes)).filter(|(row, _)| wanted(*row)) {
+        for (row, out) in rows {
             batch.draw(part, row, canvas, out);
         }
         *spent += start.elapsed();
+    }
+
+    /// Draws a part of all of `rows`, one behind the other.
+    pub fn draw_all(
+        &self,
+        thread: usize,
+        batch: &dyn AnyBatch,
+        part: usize,
+        rows: Range<usize>,
+        out: &mut [u8],
+    ) {
+        let row_bytes = out.len() / rows.len();
+        self.draw(thread, batch, part, rows.zip(out.chunks_exact_mut(row_bytes)));
     }
 
     /// How long all threads have drawn since this was last asked, together.

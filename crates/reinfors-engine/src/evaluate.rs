@@ -162,10 +162,9 @@ impl Shard {
     /// Draws a part of some of the rows that are playing, counted among those, one behind the other.
     fn draw(&self, easels: &Easels, thread: usize, part: usize, among: Range<usize>, out: &mut [u8]) {
         let row_bytes = out.len() / among.len();
-        let playing = self.seats.iter().enumerate().filter(|(_, seat)| seat.is_some());
-        for ((row, _), out) in playing.skip(among.start).zip(out.chunks_exact_mut(row_bytes)) {
-            easels.draw(thread, &*self.batch, part, row..row + 1, |_| true, out);
-        }
+        let playing = self.seats.iter().enumerate().filter(|(_, seat)| seat.is_some()).map(|(row, _)| row);
+        let rows = playing.skip(among.start).zip(out.chunks_exact_mut(row_bytes));
+        easels.draw(thread, &*self.batch, part, rows);
     }
 
     fn step(&mut self, actions: Actions<'_>, dimensions: usize) {

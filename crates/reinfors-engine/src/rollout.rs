@@ -184,7 +184,7 @@ impl Rollout {
             let mut regions: Vec<Region<'_>> = region.collect();
             let settle = |_, shard: &mut Shard| shard.batch.settle();
             let draw = |thread, shard: &Shard, part, rows, out: &mut [u8]| {
-                easels.draw(thread, &*shard.batch, part, rows, |_| true, out);
+                easels.draw_all(thread, &*shard.batch, part, rows, out);
             };
             pool.prepare_and_draw(&mut shards[own.clone()], starts, &mut regions, settle, draw, NOTHING)?;
         }

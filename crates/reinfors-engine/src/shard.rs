@@ -198,7 +198,7 @@ impl Shard {
     ) {
         let row_bytes = out.len() / among.len();
         let rows = self.stopped().skip(among.start).zip(out.chunks_exact_mut(row_bytes));
-        rows.for_each(|(row, out)| easels.draw(thread, &*self.batch, part, row..row + 1, |_| true, out));
+        easels.draw(thread, &*self.batch, part, rows);
     }
 
     /// Starts the next episodes of the rows that stopped.
@@ -224,7 +224,9 @@ impl Shard {
         rows: Range<usize>,
         out: &mut [u8],
     ) {
-        let wanted = |row| self.owes_final_observation(row) == stopped;
-        easels.draw(thread, &*self.batch, part, rows, wanted, out);
+        let row_bytes = out.len() / rows.len();
+        let rows = rows.zip(out.chunks_exact_mut(row_bytes));
+        let wanted = rows.filter(|(row, _)| self.owes_final_observation(*row) == stopped);
+        easels.draw(thread, &*self.batch, part, wanted);
     }
 }

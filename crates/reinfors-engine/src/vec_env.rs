@@ -210,7 +210,7 @@ impl VecEnv {
             shard.batch.settle();
         };
         let draw = |thread, shard: &Shard, part, rows, out: &mut [u8]| {
-            self.easels.draw(thread, &*shard.batch, part, rows, |_| true, out);
+            self.easels.draw_all(thread, &*shard.batch, part, rows, out);
         };
         let mut regions = regions(observations, &self.game.spec().observation);
         self.pool.prepare_and_draw(&mut self.shards, &self.starts, &mut regions, reset, draw, NOTHING)?;
@@ -259,7 +259,7 @@ impl VecEnv {
         let mut jobs: Vec<StepJob<'_>> = self.shards.iter_mut().map(job).collect();
         let run = |_, job: &mut StepJob<'_>| job.run(autoreset, &flags, &spec.observation, errands);
         let draw = |thread, job: &StepJob<'_>, part, rows, out: &mut [u8]| {
-            self.easels.draw(thread, &*job.shard.batch, part, rows, |_| true, out);
+            self.easels.draw_all(thread, &*job.shard.batch, part, rows, out);
         };
         let mut regions = regions(observations, &spec.observation);
         self.pool.prepare_and_draw(&mut jobs, &self.starts, &mut regions, run, draw, NOTHING)?;
@@ -311,7 +311,7 @@ impl VecEnv {
         }
         let settle = |_, shard: &mut Shard| shard.batch.settle();
         let draw = |thread, shard: &Shard, part, rows, out: &mut [u8]| {
-            self.easels.draw(thread, &*shard.batch, part, rows, |_| true, out);
+            self.easels.draw_all(thread, &*shard.batch, part, rows, out);
         };
         let mut regions = regions(observations, &self.game.spec().observation);
         self.pool.prepare_and_draw(&mut self.shards, &self.starts, &mut regions, settle, draw, NOTHING)?;
