@@ -17,6 +17,7 @@
 mod cells;
 mod chains;
 mod edge;
+mod extents;
 mod ink;
 mod jobs;
 mod mix;
@@ -35,6 +36,7 @@ use crate::panel::{self, Panel};
 use crate::{Colour, Layout, Scene, Size, SizeError};
 use cells::Cells;
 use edge::DrawEdges;
+use extents::Extents;
 use ink::Inks;
 use jobs::{Jobs, Kind};
 use mix::{Brush, DrawMixes};
@@ -52,6 +54,7 @@ pub struct Thumbnail {
     columns: Windows,
     rows: Windows,
     inks: Inks,
+    extents: Extents,
     cells: Cells,
     sorter: Sorter,
     jobs: Jobs,
@@ -93,6 +96,7 @@ impl Thumbnail {
             layout,
             level: Level::best(),
             inks: Inks::new(surface),
+            extents: Extents::new(&rows),
             cells: Cells::new(size),
             sorter: Sorter::new(),
             jobs: Jobs::new(size.area()),
@@ -155,7 +159,7 @@ impl Thumbnail {
 
     #[inline(always)]
     fn prepare(&mut self, scene: &Scene, canvas: &mut Canvas) {
-        let Self { surface, columns, rows, inks, cells, sorter, jobs, .. } = self;
+        let Self { surface, columns, rows, inks, extents, cells, sorter, jobs, .. } = self;
         let items = scene.items();
         let base = items.iter().rposition(|item| item.covers(*surface));
         let first = base.map_or(0, |index| index + 1);
@@ -165,7 +169,7 @@ impl Thumbnail {
         inks.clear();
         for item in &items[first..] {
             if let Some(index) = inks.push(scene, item, axes) {
-                inks.place(index, cells, axes);
+                inks.place(index, cells, extents, axes);
             }
         }
         sorter.sort(&Sight { ground, cells, inks, axes }, jobs, canvas);

@@ -95,6 +95,11 @@ impl Inks {
         &self.inks[index as usize]
     }
 
+    #[inline(always)]
+    pub fn iter(&self) -> std::slice::Iter<'_, Ink> {
+        self.inks.iter()
+    }
+
     /// The spans of a shape in sixteen rows from `row` on.
     #[inline(always)]
     pub fn read(&self, ink: &Ink, row: i32) -> (Places, Places) {

@@ -5,6 +5,7 @@
 use super::cells::LINES;
 use super::ink::{Ink, Inks};
 use super::outline::Soft;
+use super::sets::{Set, take_first};
 use crate::Colour;
 use crate::canvas::Canvas;
 use std::ops::Range;
@@ -119,11 +120,14 @@ impl Jobs {
         self.marks.clear();
     }
 
-    /// Takes an edge, if it shows.
+    /// Takes edges that differ only in their cells, counted from the given one on, if they show.
     #[inline(always)]
-    pub fn push_edge(&mut self, kind: Kind, edge: Edge) {
+    pub fn push_edges(&mut self, kind: Kind, mut cells: Set, edge: Edge) {
         if let Some(index) = usize::from(edge.channels.count).checked_sub(1) {
-            self.edges[kind as usize][index].push(edge);
+            let edges = &mut self.edges[kind as usize][index];
+            while let Some(cell) = take_first(&mut cells) {
+                edges.push(Edge { cell: edge.cell + cell as u32, ..edge });
+            }
         }
     }
 
@@ -151,7 +155,7 @@ impl Jobs {
             let ink = inks.get(mark.ink);
             let line = if mark.lines == 0 { NO_LINE } else { mark.lines.trailing_zeros() };
             let (kind, channels) = (Kind::of(ink.line(inks, line)), Contrast::of(under).and(ink).channels());
-            self.push_edge(kind, Edge { cell: cell as u32, under, ink: mark.ink, line, channels });
+            self.push_edges(kind, 1, Edge { cell: cell as u32, under, ink: mark.ink, line, channels });
         } else {
             self.push_mix(cell, under, first, inks);
         }

@@ -144,8 +144,9 @@ impl Flat {
         (!steps.is_empty()).then(|| [self.down(*steps.start()), self.down(*steps.end()) + 1])
     }
 
+    /// The row of the upper soft pixel at a step.
     #[inline(always)]
-    const fn down(&self, step: i32) -> i32 {
+    pub const fn down(&self, step: i32) -> i32 {
         self.y + ((step as u32 * self.slope) >> 16) as i32
     }
 

@@ -1,25 +1,16 @@
 //! How far a shape reaches: the cells that its spans, lines and dots touch, and those that it fills.
 
 use super::cells::{Cells, Strokes};
+use super::extents::Extents;
 use super::ink::{Ink, Inks};
 use super::outline::{Flat, Soft, Steep, Turn};
 use super::rows::{LANES, Places};
-use super::spans::{Fill, Spans};
 use super::windows::{Axes, Window};
-
-/// How far a fill reaches in some rows.
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    min_left: i32,
-    max_left: i32,
-    min_right: i32,
-    max_right: i32,
-}
 
 impl Inks {
     /// Tells the cells what of them a shape touches or fills.
     #[inline(always)]
-    pub fn place(&self, index: u32, cells: &mut Cells, axes: Axes) {
+    pub fn place(&self, index: u32, cells: &mut Cells, extents: &mut Extents, axes: Axes) {
         let ink = self.get(index);
         let (columns, rows) = axes;
         let touched = rows.touched(ink.fill.rows.start, ink.fill.rows.end - 1);
@@ -35,15 +26,16 @@ impl Inks {
                 strokes.touch(row, columns.touched(dot.x, dot.x));
             }
         }
-        self.place_fill(ink, &mut strokes, axes);
+        self.place_fill(ink, &mut strokes, extents, axes);
     }
 
     #[inline(always)]
-    fn place_fill(&self, ink: &Ink, strokes: &mut Strokes, (columns, rows): Axes) {
+    fn place_fill(&self, ink: &Ink, strokes: &mut Strokes, extents: &mut Extents, (columns, rows): Axes) {
         let fill = &ink.fill;
         for layer in 0..fill.layers {
+            extents.collect(&self.spans, fill, layer);
             for row in rows.touched(fill.rows.start, fill.rows.end - 1) {
-                let extent = self.spans.extent(fill, layer, &rows.windows[row]);
+                let extent = extents.of(&rows.windows[row]);
                 if extent.min_left > extent.max_right {
                     continue;
                 }
@@ -79,18 +71,31 @@ impl Steep {
 impl Flat {
     #[inline(always)]
     fn place(&self, number: usize, turn: Turn, strokes: &mut Strokes, (columns, rows): Axes) {
-        let (start, end) = (self.x + self.direction, self.x + self.direction * (self.columns - 1));
-        let Some([left, right]) = columns.clip(start.min(end)..=start.max(end)) else { return };
-        for column in columns.touched(left, right) {
-            let window = &columns.windows[column];
-            let Some([y0, y1]) = self.rows(window.start, window.end - 1) else { continue };
-            let (y0, y1) = (turn.row(y0), turn.row(y1));
-            if let Some([top, bottom]) = rows.clip(y0.min(y1)..=y0.max(y1)) {
-                for row in rows.touched(top, bottom) {
-                    strokes.approach(row, column..column + 1, number);
-                }
+        let last = self.columns - 1;
+        let (top, bottom) = (turn.row(self.down(1)), turn.row(self.down(last) + 1));
+        let Some([top, bottom]) = rows.clip(top.min(bottom)..=top.max(bottom)) else { return };
+        let inverse = 65536.0 / self.slope as f32;
+        for row in rows.touched(top, bottom) {
+            let window = &rows.windows[row];
+            let (y0, y1) = (turn.row(window.start), turn.row(window.end - 1));
+            let first = self.first_step(y0.min(y1) - 1, inverse).max(1);
+            let last = (self.first_step(y0.max(y1) + 1, inverse) - 1).min(last);
+            let (x0, x1) = (self.x + self.direction * first, self.x + self.direction * last);
+            if first <= last
+                && let Some([left, right]) = columns.clip(x0.min(x1)..=x0.max(x1))
+            {
+                strokes.approach(row, columns.touched(left, right), number);
             }
         }
+    }
+
+    /// The first step that is as far down as row `y`.
+    #[inline(always)]
+    fn first_step(&self, y: i32, inverse: f32) -> i32 {
+        let down = (y - self.y).clamp(0, self.columns);
+        // The slope is at least 2, so that this is at most a little less than what it stands for.
+        let step = (down as f32 * inverse) as i32;
+        step + i32::from(self.down(step) < self.y + down)
     }
 }
 
@@ -114,34 +119,6 @@ impl Inks {
             columns = [columns[0].max(lefts.max().into()), columns[1].min(rights.min().into())];
         }
         (columns[0] <= columns[1]).then_some(columns)
-    }
-}
-
-impl Spans {
-    /// How far a layer reaches in the rows of a window, of which some are the fill's. A row without a span
-    /// is one that reaches nowhere.
-    #[inline(always)]
-    fn extent(&self, fill: &Fill, layer: usize, window: &Window) -> Extent {
-        let (Places([no_left, ..]), Places([no_right, ..])) = Self::NONE;
-        let mut extent = [no_left, no_right, no_left, no_right];
-        for start in (window.start..window.end).step_by(LANES) {
-            if start >= fill.rows.end || start + LANES as i32 <= fill.rows.start {
-                (extent[1], extent[2]) = (no_left, no_right);
-                continue;
-            }
-            let (left, right) = self.read(fill, layer, start);
-            // A row beyond the window counts for nothing.
-            let own = (window.end - start) as i16;
-            let known = |places: Places, other: i16| {
-                Places::from_fn(|lane| if (lane as i16) < own { places.0[lane] } else { other })
-            };
-            extent[0] = extent[0].min(known(left, no_left).min());
-            extent[1] = extent[1].max(known(left, no_right).max());
-            extent[2] = extent[2].min(known(right, no_left).min());
-            extent[3] = extent[3].max(known(right, no_right).max());
-        }
-        let [min_left, max_left, min_right, max_right] = extent.map(i32::from);
-        Extent { min_left, max_left, min_right, max_right }
     }
 }
 

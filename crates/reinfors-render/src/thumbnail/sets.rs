@@ -46,6 +46,12 @@ pub(super) fn last_until(set: Set, place: usize) -> usize {
     (set & BEFORE[place + 1]).checked_ilog2().unwrap_or(0) as usize
 }
 
+/// The first cell of a set beyond `place`; the end of all if there is none.
+#[inline(always)]
+pub(super) fn next_after(set: Set, place: usize) -> usize {
+    (set & !BEFORE[place + 1]).trailing_zeros() as usize
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +68,7 @@ mod tests {
         assert_eq!(last_until(0b1_0010, 3), 1);
         assert_eq!(last_until(0b1_0010, 4), 4);
         assert_eq!(last_until(1 << 127, 127), 127);
+        assert_eq!(next_after(0b1_0010, 1), 4);
+        assert_eq!(next_after(0b1_0010, 4), STRETCH);
     }
 }

@@ -5,7 +5,7 @@ use super::cells::{Cells, LINES, NONE, Stroke};
 use super::ink::{Ink, Inks};
 use super::jobs::{Channels, Contrast, Edge, Jobs, Kind, Mark, NO_LINE};
 use super::outline::Soft;
-use super::sets::{STRETCH, Set, between, firsts, last_until, take_first};
+use super::sets::{STRETCH, Set, between, firsts, last_until, next_after, take_first};
 use super::windows::Axes;
 use crate::Colour;
 use crate::canvas::Canvas;
@@ -57,6 +57,8 @@ pub(super) struct Sorter {
     paints: [Paint; STRETCH],
     /// The painted cells of each channel.
     planes: [[u8; STRETCH + PIECE]; 3],
+    /// How each shape differs from the colour that it was last seen over.
+    contrasts: Vec<(Colour, Channels)>,
 }
 
 impl Sorter {
@@ -66,6 +68,7 @@ impl Sorter {
             runs: 0,
             paints: [Paint { colour: Colour::BLACK, shown: [0; 3] }; STRETCH],
             planes: [[0; STRETCH + PIECE]; 3],
+            contrasts: Vec::new(),
         }
     }
 
@@ -73,6 +76,8 @@ impl Sorter {
     #[inline(always)]
     pub fn sort(&mut self, sight: &Sight, jobs: &mut Jobs, canvas: &mut Canvas) {
         jobs.clear();
+        self.contrasts.clear();
+        self.contrasts.extend(sight.inks.iter().map(|ink| (ink.colour, Channels::default())));
         let cells = sight.cells;
         for row in 0..sight.axes.1.end {
             for index in 0..cells.stretches {
@@ -192,8 +197,9 @@ impl Sorter {
 
     /// Cells that one stroke shows in.
     #[inline(always)]
-    fn take_single(&self, single: Set, sight: &Sight, stretch: &Stretch, jobs: &mut Jobs) {
-        for seen in &self.seen {
+    fn take_single(&mut self, single: Set, sight: &Sight, stretch: &Stretch, jobs: &mut Jobs) {
+        for index in 0..self.seen.len() {
+            let seen = self.seen[index];
             let own = seen.cells & single;
             if own == 0 {
                 continue;
@@ -218,7 +224,7 @@ impl Sorter {
     /// Cells with one shape, of which one line comes near or none.
     #[inline(always)]
     fn take_edges(
-        &self,
+        &mut self,
         mut cells: Set,
         (index, ink): (u32, &Ink),
         line: Option<(usize, &Soft)>,
@@ -227,15 +233,18 @@ impl Sorter {
     ) {
         let kind = Kind::of(line.map(|(_, line)| line));
         let line = line.map_or(NO_LINE, |(number, _)| number as u32);
-        let (mut known, mut channels) = (ink.colour, Channels::default());
-        while let Some(cell) = take_first(&mut cells) {
-            let under = self.under(cell);
-            if under != known {
-                channels = Contrast::of(under).and(ink).channels();
-                known = under;
+        while cells != 0 {
+            let first = cells.trailing_zeros() as usize;
+            let own = cells & between(first, next_after(self.runs, first));
+            cells ^= own;
+            let under = self.under(first);
+            let known = &mut self.contrasts[index as usize];
+            if known.0 != under {
+                *known = (under, Contrast::of(under).and(ink).channels());
             }
-            let cell = (stretch.cell + cell) as u32;
-            jobs.push_edge(kind, Edge { cell, under, ink: index, line, channels });
+            let channels = known.1;
+            let edge = Edge { cell: stretch.cell as u32, under, ink: index, line, channels };
+            jobs.push_edges(kind, own, edge);
         }
     }
 

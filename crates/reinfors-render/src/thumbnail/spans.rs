@@ -129,4 +129,11 @@ impl Spans {
         let read = |places: &[i16]| Places(places[index..][..LANES].try_into().expect("sixteen rows"));
         (read(&self.left), read(&self.right))
     }
+
+    /// The first and last columns of a layer, row after row.
+    #[inline(always)]
+    pub fn rows(&self, fill: &Fill, layer: usize) -> (&[i16], &[i16]) {
+        let (start, len) = (fill.index(layer, fill.rows.start), fill.rows.len());
+        (&self.left[start..][..len], &self.right[start..][..len])
+    }
 }
