@@ -103,11 +103,9 @@ impl Inks {
     /// The spans of a shape in sixteen rows from `row` on.
     #[inline(always)]
     pub fn read(&self, ink: &Ink, row: i32) -> (Places, Places) {
-        if ink.fill.rows.start < row + LANES as i32 && ink.fill.rows.end > row {
-            self.spans.read(&ink.fill, 0, row)
-        } else {
-            Spans::NONE
-        }
+        let Range { start, end } = ink.fill.rows;
+        // Above and below the fill lie sixteen rows without a span.
+        self.spans.read(&ink.fill, 0, row.max(start - LANES as i32).min(end))
     }
 
     /// Takes a shape; nothing if it lies outside the surface.

@@ -75,7 +75,7 @@ pub(super) struct Brush {
 impl Brush {
     /// For cells of up to so many columns.
     pub fn new(width: usize) -> Self {
-        Self { pixels: vec![Lanes::ZERO; 3 * width], flat: FlatColumns::default() }
+        Self { pixels: vec![Lanes::ZERO; 3 * width], flat: FlatColumns::new(width) }
     }
 
     /// The sums across of sixteen rows of some channels.

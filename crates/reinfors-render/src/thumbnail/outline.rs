@@ -188,9 +188,8 @@ impl Flat {
     /// Works out the columns `left..left + len` for sixteen output rows from `row` on.
     #[inline(always)]
     pub fn columns(&self, turn: Turn, row: i32, left: i32, len: usize, columns: &mut FlatColumns) {
-        columns.blocks.clear();
-        for start in (0..len).step_by(LANES) {
-            columns.blocks.push(self.block(turn, row, left + start as i32));
+        for (block, start) in columns.blocks.iter_mut().zip((0..len).step_by(LANES)) {
+            *block = self.block(turn, row, left + start as i32);
         }
     }
 }
@@ -204,10 +203,26 @@ pub(super) struct FlatBlock {
     pub far_row: Places,
 }
 
+impl FlatBlock {
+    const NONE: Self = Self {
+        near: Lanes::ZERO,
+        far: Lanes::ZERO,
+        near_row: Places([0; LANES]),
+        far_row: Places([0; LANES]),
+    };
+}
+
 /// The soft pixels of a flat line in the columns of a cell.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct FlatColumns {
     blocks: Vec<FlatBlock>,
+}
+
+impl FlatColumns {
+    /// For cells of up to so many columns.
+    pub fn new(width: usize) -> Self {
+        Self { blocks: vec![FlatBlock::NONE; width.div_ceil(LANES)] }
+    }
 }
 
 impl Opacities for FlatColumns {

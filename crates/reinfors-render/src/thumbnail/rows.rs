@@ -138,20 +138,21 @@ pub(super) const BATCH: usize = 64;
 impl Batch {
     pub const ZERO: Self = Self([0; LANES * BATCH]);
 
+    /// Vector `index`, below [`BATCH`]: the remainder spares a check.
     #[inline(always)]
     pub fn get(&self, index: usize) -> Lanes {
-        Lanes(self.0.as_chunks().0[index])
+        Lanes(self.0.as_chunks().0[index % BATCH])
     }
 
     #[inline(always)]
     pub fn set(&mut self, index: usize, lanes: Lanes) {
-        self.0.as_chunks_mut().0[index] = lanes.0;
+        self.0.as_chunks_mut().0[index % BATCH] = lanes.0;
     }
 
     /// Number `lane` of vector `index`.
     #[inline(always)]
     pub fn at(&mut self, index: usize, lane: usize) -> &mut u16 {
-        &mut self.0[LANES * index + lane]
+        &mut self.0[LANES * (index % BATCH) + lane % LANES]
     }
 
     /// The numbers of the first `count` vectors, and perhaps some more: of as many as an unrolled loop takes.

@@ -33,7 +33,7 @@ impl<const N: usize> Sums<N> {
                 *sum = high(*sum, columns.reciprocal);
             }
             for (index, &row) in self.rows[..count].iter().enumerate() {
-                let level = across.get(index).times_four().high(rows.weights(row)[strip]);
+                let level = across.get(index).times_four().high(*rows.strip(row, strip));
                 totals.set(index, totals.get(index).plus(level));
             }
         }

@@ -132,6 +132,12 @@ impl Windows {
         (first <= last).then_some([first, last])
     }
 
+    /// The weights of the pixels in one strip of a window.
+    #[inline(always)]
+    pub fn strip(&self, index: usize, strip: usize) -> &Lanes {
+        &self.weights[self.strips * index + strip]
+    }
+
     /// The weights of a window's pixels, sixteen at a time.
     #[inline(always)]
     pub fn weights(&self, index: usize) -> &[Lanes] {
