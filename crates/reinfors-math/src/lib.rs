@@ -1,9 +1,10 @@
-//! Vectors, rotations, rigid motions, exact trigonometry and lanes.
+//! Vectors, rotations, rigid motions, exact trigonometry and exponentials, lanes.
 //!
 //! Everything is generic over the number, so that the same source runs on one `f32` or on a [`lanes::Pack`]
 //! of them.
 
 pub mod cpu;
+pub mod exponential;
 pub mod lanes;
 mod rotation;
 mod transform;
