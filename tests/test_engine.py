@@ -88,7 +88,7 @@ def test_the_main_job(continuous: bool) -> None:
         for update in range(3):
             batch = next(stream)
             assert engine.weights_updated() == update + 1
-    assert (len(batch), batch.n_steps, batch.n_games) == (32, 8, 4)
+    assert (len(batch), batch.n_steps, batch.n_slots) == (32, 8, 4)
     actions = batch.actions
     assert (actions.dtype, actions.shape) == ((np.float32, (32, 3)) if continuous else (np.int64, (32,)))
     types = {name: (field.dtype.name, field.shape) for name, field in fields(batch).items() if name != "actions"}

@@ -27,7 +27,7 @@ def env_of(name: str, n_envs: int = 3, **arguments: Any) -> rf.VecEnv:
 
 def actions_of(env: rf.VecEnv, rng: np.random.Generator) -> np.ndarray:
     assert env.game.n_actions is not None
-    return rng.integers(env.game.n_actions, size=len(env))
+    return rng.integers(env.game.n_actions, size=len(env) * env.game.n_agents)
 
 
 def flat(returned: Any) -> list[bytes]:

@@ -170,7 +170,8 @@ def test_forged_bytes_are_refused_or_are_a_game_and_never_a_panic(name: str) -> 
 def test_a_forged_environment_is_refused_or_is_one(name: str) -> None:
     env = rf.VecEnv(rf.games.make(name), 1, 1)
     env.reset(seed=3)
-    env.step([1])
+    n_agents = env.game.n_agents
+    env.step([1] * n_agents)
     saved = env.save(0)
     layers, rng = seals(saved), random.Random(2)
     for _ in range(300):
@@ -179,7 +180,7 @@ def test_a_forged_environment_is_refused_or_is_one(name: str) -> None:
         except ValueError:
             continue
         for _ in range(3):
-            env.step([0])
+            env.step([0] * n_agents)
         env.observe()
         env.render(0)
         env.inspect(0)

@@ -23,29 +23,33 @@ def env_of(name: str, n_envs: int = 2, *, max_steps: int | None = 3, **arguments
     return rf.VecEnv(rf.games.make(name, max_steps=max_steps), n_envs, **arguments)
 
 
+def rows_of(env: rf.VecEnv) -> int:
+    return len(env) * env.game.n_agents
+
+
 def actions_of(env: rf.VecEnv, rng: np.random.Generator) -> np.ndarray:
     game = env.game
     if game.n_actions is not None:
-        return rng.integers(game.n_actions, size=len(env))
+        return rng.integers(game.n_actions, size=rows_of(env))
     assert game.action_low is not None
     assert game.action_high is not None
-    return rng.uniform(game.action_low, game.action_high, size=(len(env), len(game.action_low)))
+    return rng.uniform(game.action_low, game.action_high, size=(rows_of(env), len(game.action_low)))
 
 
 def noops(env: rf.VecEnv) -> np.ndarray:
-    return np.zeros(len(env), np.int64)
+    return np.zeros(rows_of(env), np.int64)
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_arrays_have_the_documented_shapes_and_types(name: str) -> None:
     with env_of(name) as env:
         obs, infos = env.reset(seed=0)
-        assert obs.shape == (2, *env.game.obs_shape)
+        assert obs.shape == (rows_of(env), *env.game.obs_shape)
         assert (obs.dtype, infos) == (env.game.obs_dtype, {})
         obs, rewards, terminated, truncated, _ = env.step(noops(env))
         assert obs.flags.c_contiguous
         assert obs.flags.writeable
-        assert (rewards.dtype, rewards.shape) == (np.float64, (2,))
+        assert (rewards.dtype, rewards.shape) == (np.float64, (rows_of(env),))
         assert (terminated.dtype, truncated.dtype) == (np.bool_, np.bool_)
         assert np.array_equal(env.observe(), obs)
         picture = env.render(1)
@@ -209,12 +213,14 @@ def test_a_saved_environment_continues_exactly(name: str) -> None:
     for _ in range(5):
         env.step(actions_of(env, rng))
     other.load(2, env.save(1))
+    n_agents = env.game.n_agents
     for _ in range(5):
         actions = actions_of(env, rng)
         obs, rewards, *_ = env.step(actions)
-        others, other_rewards, *_ = other.step(np.concatenate([actions, actions[1:]])[[0, 0, 1]])
-        assert np.array_equal(obs[1], others[2])
-        assert rewards[1] == other_rewards[2]
+        one, two = actions[:n_agents], actions[n_agents:]
+        others, other_rewards, *_ = other.step(np.concatenate([one, one, two]))
+        assert np.array_equal(obs[n_agents:], others[2 * n_agents :])
+        assert np.array_equal(rewards[n_agents:], other_rewards[2 * n_agents :])
 
 
 def test_a_save_of_another_configuration_is_refused_by_name() -> None:

@@ -12,7 +12,7 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// What one decision did to one row.
+/// What one decision did to one agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Reward under the caller's weights, summed over the steps that the action was repeated for.
@@ -43,6 +43,9 @@ impl Outcome {
 pub type AnyCanvas = Box<dyn Any + Send>;
 
 /// Worlds of one game, stepped together. Rows are independent: what one does never changes another.
+///
+/// A row is a world. Its agents, [`crate::GameSpec::n_agents`] of them, are neighbours in actions, outcomes and
+/// observations, which hold one entry per agent of each row; all else is of worlds.
 pub trait AnyBatch: Send + Sync {
     /// Number of rows.
     fn len(&self) -> usize;
@@ -68,7 +71,7 @@ pub trait AnyBatch: Send + Sync {
     /// have passed [`crate::ActionSpace::check`].
     fn step(&mut self, actions: Actions<'_>, active: Option<&[bool]>, outcomes: &mut [Outcome]);
 
-    /// Draws one part of the observations of `rows` into `out`, one behind the other.
+    /// Draws one part of the observations of the agents of `rows` into `out`, one behind the other.
     fn observe(&mut self, part: usize, rows: Range<usize>, out: &mut [u8]);
 
     /// A canvas for [`AnyBatch::draw`], which fits every batch of this game and these options.
@@ -125,6 +128,7 @@ pub trait AnyBatch: Send + Sync {
 pub struct Batch<G: Game> {
     options: G::Options,
     pacing: Pacing,
+    n_agents: usize,
     worlds: Vec<World<G>>,
     /// One for each part of the observation; `None` where nothing is stacked.
     stacks: Vec<Option<FrameStack>>,
@@ -132,20 +136,22 @@ pub struct Batch<G: Game> {
     /// For rows that are drawn by [`AnyBatch::observe`]. Nobody locks it: it is reached by its owner alone.
     canvas: Mutex<G::Canvas>,
     together: G::Together,
-    /// What the last step did to the active worlds.
+    /// What the last step did to the agents of the active worlds.
     stepped: Vec<Step>,
     /// Rows whose action still has steps to go.
     running: Vec<bool>,
+    /// What all agents of a world observe.
     parts: Vec<ObservationPart>,
-    action_dimensions: usize,
+    /// Numbers of the actions of all agents of a world.
+    action_len: usize,
 }
 
-/// The active worlds of a batch, each with its action: what [`Game::step_all`] is to step.
+/// The active worlds of a batch, each with its actions: what [`Game::step_all`] is to step.
 pub struct Turn<'a, G> {
     worlds: &'a mut [World<G>],
     active: Option<&'a [bool]>,
     actions: Actions<'a>,
-    action_dimensions: usize,
+    action_len: usize,
 }
 
 /// A world and how many steps of the simulator its episode is old.
@@ -176,22 +182,58 @@ impl<G: Game> Batch<G> {
     /// Those of [`Game::new`].
     pub fn new(options: &G::Options, weights: &[f64], len: usize) -> Result<Self> {
         let world = World { game: G::new(options, weights)?, steps: 0 };
-        let pacing = G::pacing(options);
+        let (pacing, n_agents) = (G::pacing(options), G::n_agents(options));
         let parts = G::observation_space(options).parts;
+        let parts: Vec<_> = parts.into_iter().map(|part| part.of_agents(n_agents)).collect();
         let depth = pacing.frame_stack.get() as usize;
         Ok(Self {
             options: options.clone(),
             pacing,
+            n_agents,
             worlds: vec![world; len],
             stacks: parts.iter().map(|part| FrameStack::new(part, depth, len)).collect::<Result<_>>()?,
             remembered: (Vec::with_capacity(len), Vec::new()),
             canvas: Mutex::new(G::canvas(options)),
             together: G::Together::default(),
-            stepped: Vec::with_capacity(len),
+            stepped: Vec::with_capacity(len * n_agents),
             running: Vec::with_capacity(len),
             parts,
-            action_dimensions: G::action_space(options).dimensions(),
+            action_len: n_agents * G::action_space(options).dimensions(),
         })
+    }
+
+    /// Steps worlds of `N` agents; 0 stands for a number that is not known when this is compiled, so that worlds
+    /// of one pay nothing for those of several.
+    fn step_teams<const N: usize>(
+        &mut self,
+        actions: Actions<'_>,
+        active: Option<&[bool]>,
+        outcomes: &mut [Outcome],
+    ) {
+        self.keep_frames(active);
+        let Self { worlds, together, stepped, running, pacing, n_agents, action_len, .. } = self;
+        let n_agents = if N == 0 { *n_agents } else { N };
+        running.clear();
+        running.extend((0..worlds.len()).map(|row| is_active(active, row)));
+        for repetition in 0..pacing.frame_skip.get() {
+            let (active, action_len) = (Some(&**running), *action_len);
+            stepped.clear();
+            G::step_all(&mut Turn { worlds, active, actions, action_len }, together, stepped);
+            let rows = worlds.iter_mut().zip(outcomes.chunks_exact_mut(n_agents)).zip(&mut *running);
+            let rows = rows.filter(|(_, running)| **running).zip(stepped.chunks_exact(n_agents));
+            for (((world, outcomes), running), steps) in rows {
+                world.steps = world.steps.saturating_add(1);
+                let truncated = pacing.max_steps.is_some_and(|most| world.steps >= most.get());
+                for (outcome, step) in outcomes.iter_mut().zip(steps) {
+                    let paid = if repetition == 0 { 0.0 } else { outcome.reward };
+                    *outcome = Outcome { reward: paid + step.reward, terminated: step.terminated, truncated };
+                }
+                *running = !outcomes[0].is_end();
+            }
+            if !running.contains(&true) {
+                break;
+            }
+        }
     }
 
     /// Keeps the current frames of the rows that are about to move.
@@ -207,9 +249,10 @@ impl<G: Game> Batch<G> {
 }
 
 impl<G> Turn<'_, G> {
-    /// The worlds in the order of their rows. Can be asked for again.
+    /// The worlds of games of one agent in the order of their rows, each with its action. Can be asked for
+    /// again.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut G, Action<'_>)> {
-        let Self { worlds, active, actions, action_dimensions } = self;
+        let Self { worlds, active, actions, action_len } = self;
         let rows = worlds.iter_mut().enumerate().filter(|(row, _)| is_active(*active, *row));
         rows.map(|(row, world)| {
             let action = match *actions {
@@ -217,11 +260,18 @@ impl<G> Turn<'_, G> {
                     Action::Discrete(usize::try_from(indices[row]).unwrap_or_default())
                 }
                 Actions::Continuous(values) => {
-                    Action::Continuous(&values[row * *action_dimensions..][..*action_dimensions])
+                    Action::Continuous(&values[row * *action_len..][..*action_len])
                 }
             };
             (&mut world.game, action)
         })
+    }
+
+    /// The worlds of games of several agents in the order of their rows, each with the actions of its agents.
+    pub fn teams_mut(&mut self) -> impl Iterator<Item = (&mut G, Actions<'_>)> {
+        let Self { worlds, active, actions, action_len } = self;
+        let rows = worlds.iter_mut().enumerate().filter(|(row, _)| is_active(*active, *row));
+        rows.map(|(row, world)| (&mut world.game, actions.part(row * *action_len..(row + 1) * *action_len)))
     }
 }
 
@@ -271,28 +321,9 @@ impl<G: Game> AnyBatch for Batch<G> {
     }
 
     fn step(&mut self, actions: Actions<'_>, active: Option<&[bool]>, outcomes: &mut [Outcome]) {
-        self.keep_frames(active);
-        let Self { worlds, together, stepped, running, pacing, action_dimensions, .. } = self;
-        running.clear();
-        running.extend((0..worlds.len()).map(|row| is_active(active, row)));
-        for (outcome, _) in outcomes.iter_mut().zip(&*running).filter(|(_, running)| **running) {
-            *outcome = Outcome::default();
-        }
-        for _ in 0..pacing.frame_skip.get() {
-            let (active, action_dimensions) = (Some(&**running), *action_dimensions);
-            stepped.clear();
-            G::step_all(&mut Turn { worlds, active, actions, action_dimensions }, together, stepped);
-            let rows = worlds.iter_mut().zip(&mut *outcomes).zip(&mut *running);
-            for (((world, outcome), running), step) in rows.filter(|(_, running)| **running).zip(&*stepped) {
-                world.steps = world.steps.saturating_add(1);
-                outcome.reward += step.reward;
-                outcome.terminated = step.terminated;
-                outcome.truncated = pacing.max_steps.is_some_and(|most| world.steps >= most.get());
-                *running = !outcome.is_end();
-            }
-            if !running.contains(&true) {
-                break;
-            }
+        match self.n_agents {
+            1 => self.step_teams::<1>(actions, active, outcomes),
+            _ => self.step_teams::<0>(actions, active, outcomes),
         }
     }
 

@@ -28,6 +28,7 @@ pub fn check(registration: &'static Registration, allocations: CountAllocations)
         let game = registration.configure(&options).expect("every choice of an option is accepted by itself");
         let check = Check { game, allocations, options };
         check.observations_fill_their_space();
+        check.agents_end_together();
         check.episodes_are_functions_of_seed_and_actions();
         check.rows_are_independent();
         check.rows_step_together_as_they_do_alone();
@@ -148,17 +149,31 @@ impl Check {
         batch
     }
 
+    fn n_agents(&self) -> usize {
+        self.spec().n_agents
+    }
+
+    /// Room for what a step does to the agents of `rows` rows.
+    fn outcomes(&self, rows: usize) -> Vec<Outcome> {
+        vec![Outcome::default(); rows * self.n_agents()]
+    }
+
+    /// An action for every agent of `rows` rows.
+    fn actions(&self, rng: &mut Pcg64, rows: usize) -> RandomActions {
+        RandomActions::draw(rng, &self.spec().action, rows * self.n_agents())
+    }
+
     /// Steps one row alone with actions drawn from `seed`.
     fn play(&self, batch: &mut dyn AnyBatch, row: usize, seed: u64, steps: usize) -> Trace {
         let mut rng = Pcg64::from_entropy(Seed::from(seed).words(), &[]);
         let mut trace = Trace { outcomes: Vec::new(), observations: vec![self.observed(batch, row)] };
         let mut active = vec![false; batch.len()];
         active[row] = true;
-        let mut outcomes = vec![Outcome::default(); batch.len()];
+        let (mut outcomes, n_agents) = (self.outcomes(batch.len()), self.n_agents());
         for _ in 0..steps {
-            let actions = RandomActions::draw(&mut rng, &self.spec().action, 1).repeated(batch.len());
+            let actions = self.actions(&mut rng, 1).repeated(batch.len());
             batch.step(actions.view(), Some(&active), &mut outcomes);
-            trace.outcomes.push(outcomes[row]);
+            trace.outcomes.extend(&outcomes[row * n_agents..][..n_agents]);
             trace.observations.push(self.observed(batch, row));
         }
         trace
@@ -168,9 +183,9 @@ impl Check {
         &self.spec().observation.parts
     }
 
-    /// One part of what a row shows.
+    /// One part of what a row shows its agents.
     fn shown(&self, batch: &mut dyn AnyBatch, row: usize, part: usize) -> Vec<u8> {
-        let mut bytes = vec![0; self.parts()[part].size()];
+        let mut bytes = vec![0; self.n_agents() * self.parts()[part].size()];
         batch.observe(part, row..row + 1, &mut bytes);
         bytes
     }
@@ -191,7 +206,8 @@ impl Check {
             assert!(size > 0, "{name} is empty");
             let named = part.entries.is_empty() || part.shape == [part.entries.len()];
             assert!(named, "{name} has another number of entries than of names");
-            let (mut zeros, mut ones) = (vec![0u8; 2 * size], vec![255u8; 2 * size]);
+            let len = 2 * self.n_agents() * size;
+            let (mut zeros, mut ones) = (vec![0u8; len], vec![255u8; len]);
             batch.observe(number, 0..2, &mut zeros);
             batch.observe(number, 0..2, &mut ones);
             assert_eq!(zeros, ones, "{name} leaves bytes unwritten, or is not a function of the state");
@@ -200,6 +216,15 @@ impl Check {
                 let is_finite = |bytes: &[u8; 4]| f32::from_ne_bytes(*bytes).is_finite();
                 assert!(numbers.iter().all(is_finite), "{name} holds a number that is not finite");
             }
+        }
+    }
+
+    fn agents_end_together(&self) {
+        let n_agents = self.n_agents();
+        assert!(n_agents > 0, "nobody acts");
+        for outcomes in self.play(&mut *self.seeded(1, 2), 0, 3, EPISODE_STEPS).outcomes.chunks(n_agents) {
+            let end = |outcome: &Outcome| (outcome.terminated, outcome.truncated);
+            assert!(outcomes.iter().all(|outcome| end(outcome) == end(&outcomes[0])), "one agent is left");
         }
     }
 
@@ -235,15 +260,19 @@ impl Check {
         let mut together = self.seeded(ROWS, 70);
         let mut alone: Vec<_> = (0..ROWS).map(|row| self.seeded(1, 70 + row as u64)).collect();
         let mut rng = Pcg64::from_entropy(&[3], &[]);
-        let mut outcomes = [Outcome::default(); ROWS];
+        let (mut outcomes, n_agents) = (self.outcomes(ROWS), self.n_agents());
         for step in 0..EPISODE_STEPS {
-            let actions = RandomActions::draw(&mut rng, &self.spec().action, ROWS);
+            let actions = self.actions(&mut rng, ROWS);
             let active: [bool; ROWS] = std::array::from_fn(|row| (row + step) % 5 != 0);
             together.step(actions.view(), Some(&active), &mut outcomes);
             for row in (0..ROWS).filter(|&row| active[row]) {
-                let mut outcome = [Outcome::default()];
+                let mut outcome = self.outcomes(1);
                 alone[row].step(actions.row(row, ROWS), None, &mut outcome);
-                assert_eq!(outcomes[row], outcome[0], "row {row} is paid differently in company");
+                assert_eq!(
+                    outcomes[row * n_agents..][..n_agents],
+                    outcome,
+                    "row {row} is paid differently in company"
+                );
                 assert_eq!(together.save(row), alone[row].save(0), "row {row} goes another way in company");
             }
         }
@@ -385,11 +414,11 @@ impl Check {
     /// Steps one row without looking, which is much faster.
     fn play_blind(&self, batch: &mut dyn AnyBatch, steps: usize) -> Vec<Outcome> {
         let mut rng = Pcg64::from_entropy(&[1], &[]);
-        let mut outcome = [Outcome::default()];
+        let mut outcomes = self.outcomes(1);
         let step = |_| {
-            let actions = RandomActions::draw(&mut rng, &self.spec().action, 1);
-            batch.step(actions.view(), None, &mut outcome);
-            outcome[0]
+            let actions = self.actions(&mut rng, 1);
+            batch.step(actions.view(), None, &mut outcomes);
+            outcomes[0]
         };
         (0..steps).map(step).collect()
     }
@@ -397,10 +426,10 @@ impl Check {
     fn stepping_allocates_nothing(&self) {
         let mut batch = self.seeded(2, 60);
         let mut rng = Pcg64::from_entropy(&[2], &[]);
-        let actions: Vec<RandomActions> =
-            (0..EPISODE_STEPS).map(|_| RandomActions::draw(&mut rng, &self.spec().action, 2)).collect();
-        let mut outcomes = [Outcome::default(); 2];
-        let mut parts: Vec<_> = self.parts().iter().map(|part| vec![0; 2 * part.size()]).collect();
+        let actions: Vec<RandomActions> = (0..EPISODE_STEPS).map(|_| self.actions(&mut rng, 2)).collect();
+        let mut outcomes = self.outcomes(2);
+        let bytes = |part: &ObservationPart| vec![0; 2 * self.n_agents() * part.size()];
+        let mut parts: Vec<_> = self.parts().iter().map(bytes).collect();
         let mut run = |batch: &mut dyn AnyBatch| {
             for actions in &actions {
                 batch.step(actions.view(), None, &mut outcomes);
@@ -452,15 +481,13 @@ impl RandomActions {
         }
     }
 
-    /// The action of one of `rows` rows.
+    /// The actions of one of `rows` rows.
     fn row(&self, row: usize, rows: usize) -> Actions<'_> {
-        match self {
-            Self::Discrete(indices) => Actions::Discrete(&indices[row..=row]),
-            Self::Continuous(values) => {
-                let dimensions = values.len() / rows;
-                Actions::Continuous(&values[row * dimensions..][..dimensions])
-            }
-        }
+        let numbers = match self {
+            Self::Discrete(indices) => indices.len() / rows,
+            Self::Continuous(values) => values.len() / rows,
+        };
+        self.view().part(row * numbers..(row + 1) * numbers)
     }
 
     fn view(&self) -> Actions<'_> {

@@ -124,6 +124,19 @@ pub enum Error {
         /// The game's public name.
         game: &'static str,
     },
+    /// A game of several agents where only one can act.
+    #[error(
+        "{game} has {n_agents} agents, and {what} is of games of one: step it as reinfors.VecEnv or \
+         reinfors.pettingzoo.ParallelEnv"
+    )]
+    SeveralAgents {
+        /// The game's public name.
+        game: &'static str,
+        /// How many there are.
+        n_agents: usize,
+        /// What is of games of one.
+        what: &'static str,
+    },
     /// A saved state that cannot be loaded here.
     #[error("cannot load the saved state: {0}")]
     SavedState(String),

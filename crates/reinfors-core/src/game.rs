@@ -45,12 +45,13 @@ pub enum Action<'a> {
     Continuous(&'a [f64]),
 }
 
-/// What one step did.
+/// What one step did to one agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// Reward under the caller's weights.
     pub reward: f64,
-    /// Index into [`Game::END_REASONS`] when the episode has ended, as opposed to having been cut off.
+    /// Index into [`Game::END_REASONS`] when the episode has ended, as opposed to having been cut off; the same
+    /// for all agents of a world.
     pub terminated: Option<u8>,
 }
 
@@ -149,10 +150,15 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// A canvas.
     fn canvas(options: &Self::Options) -> Self::Canvas;
 
-    /// What is observed: one frame of each part, as [`Game::observe`] draws it.
+    /// How many agents act in a world, at least one.
+    fn n_agents(_options: &Self::Options) -> usize {
+        1
+    }
+
+    /// What one agent observes: one frame of each part, as [`Game::observe`] draws it.
     fn observation_space(options: &Self::Options) -> ObservationSpace;
 
-    /// What can be done.
+    /// What one agent can do.
     fn action_space(options: &Self::Options) -> ActionSpace;
 
     /// How the game is paced.
@@ -173,17 +179,14 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// Keeps what an errand has made for the next reset, which makes for itself what does not fit it.
     fn keep_ready(&mut self, _ready: Ready) {}
 
-    /// Advances by one step. Stepping on after the end is allowed and keeps simulating.
-    fn step(&mut self, action: Action<'_>) -> Step;
-
-    /// Steps all worlds of `turn` and adds what it did to them to `steps`, in their order: world by world,
-    /// unless the game knows how to be faster. The result is the same in every bit.
-    fn step_all(turn: &mut Turn<'_, Self>, _together: &mut Self::Together, steps: &mut Vec<Step>) {
-        steps.extend(turn.iter_mut().map(|(world, action)| world.step(action)));
-    }
+    /// Advances all worlds of `turn` by one step and adds what it did to each of their agents to `steps`, in
+    /// their order. No bit depends on which worlds are stepped together. Stepping on after the end is allowed
+    /// and keeps simulating.
+    fn step_all(turn: &mut Turn<'_, Self>, together: &mut Self::Together, steps: &mut Vec<Step>);
 
     /// Draws one part of the observation of the current state, by its number in the observation space: a pure
-    /// function of the state. `out` holds one frame of the part; every byte of it is written.
+    /// function of the state. `out` holds one frame of the part for each agent, one behind the other; every
+    /// byte of it is written.
     fn observe(&self, part: usize, canvas: &mut Self::Canvas, out: &mut [u8]);
 
     /// Draws the picture for people of the current state, in a size that passed [`PictureSize::check`]. A

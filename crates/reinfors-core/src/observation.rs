@@ -102,6 +102,13 @@ impl ObservationPart {
         self.element.size() * self.shape.iter().product::<usize>()
     }
 
+    /// What `n_agents` observe of this part, one behind the other, as one array.
+    pub(crate) fn of_agents(mut self, n_agents: usize) -> Self {
+        self.shape.insert(0, n_agents);
+        self.stack_axis = self.stack_axis.map(|axis| axis + 1);
+        self
+    }
+
     /// The part that holds the last `frames` of these along the stack axis.
     fn stacked(mut self, frames: usize) -> Self {
         if let Some(axis) = self.stack_axis {

@@ -13,9 +13,11 @@ pub struct GameSpec {
     pub id: &'static str,
     /// Public name.
     pub name: &'static str,
-    /// What is observed, stacked frames included.
+    /// How many agents act in a world.
+    pub n_agents: usize,
+    /// What one agent observes, stacked frames included.
     pub observation: ObservationSpace,
-    /// What can be done.
+    /// What one agent can do.
     pub action: ActionSpace,
     /// How it is paced.
     pub pacing: Pacing,
@@ -37,6 +39,17 @@ impl GameSpec {
     /// [`Error::NotSaved`].
     pub fn check_saves(&self) -> Result<()> {
         if self.is_foreign { Err(Error::NotSaved { game: self.name }) } else { Ok(()) }
+    }
+
+    /// Refuses a game of several agents; `what` is for games of one.
+    ///
+    /// # Errors
+    /// [`Error::SeveralAgents`].
+    pub fn check_single(&self, what: &'static str) -> Result<()> {
+        match self.n_agents {
+            1 => Ok(()),
+            n_agents => Err(Error::SeveralAgents { game: self.name, n_agents, what }),
+        }
     }
 
     /// The reset flags when the caller says nothing.
@@ -69,6 +82,7 @@ impl ConfiguredGame {
         let spec = GameSpec {
             id: G::ID,
             name: G::NAME,
+            n_agents: G::n_agents(&options),
             observation: G::observation_space(&options).stacked(pacing.frame_stack.get() as usize),
             action: G::action_space(&options),
             pacing,
@@ -91,7 +105,7 @@ impl ConfiguredGame {
         options: Vec<(&'static str, OptionValue)>,
         make: impl Fn(usize) -> W + Send + Sync + 'static,
     ) -> Self {
-        let spec = GameSpec { is_foreign: true, ..spec };
+        let spec = GameSpec { is_foreign: true, n_agents: 1, ..spec };
         let space = spec.observation.clone();
         let make_batch = move |_: &[f64], len| -> Result<Box<dyn AnyBatch>> {
             Ok(Box::new(ForeignBatch::new(make(len), &space, len)))

@@ -1,6 +1,7 @@
 //! Action spaces, and the check that actions are inside theirs.
 
 use crate::{Error, Result};
+use std::ops::Range;
 
 /// What a game accepts as an action.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +28,17 @@ pub enum Actions<'a> {
     Discrete(&'a [i64]),
     /// `dimensions` numbers per row, row-major.
     Continuous(&'a [f64]),
+}
+
+impl<'a> Actions<'a> {
+    /// Those of some rows, or of some agents: the range is of numbers.
+    #[must_use]
+    pub fn part(self, numbers: Range<usize>) -> Self {
+        match self {
+            Self::Discrete(indices) => Self::Discrete(&indices[numbers]),
+            Self::Continuous(values) => Self::Continuous(&values[numbers]),
+        }
+    }
 }
 
 impl ActionSpace {

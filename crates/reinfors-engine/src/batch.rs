@@ -1,4 +1,4 @@
-//! A batch: the records of one window, row `t * n_games + slot` in every field, and beside them the record
+//! A batch: the records of one window, row `t * n_slots + slot` in every field, and beside them the record
 //! kind that the learner asked for.
 
 use crate::EngineError;
@@ -41,11 +41,11 @@ impl ActionArray {
     }
 }
 
-/// Records of `n_steps` steps of `n_games` slots; `M = n_steps * n_games`.
+/// Records of `n_steps` steps of `n_slots` slots; `M = n_steps * n_slots`.
 #[derive(Clone, Debug)]
 pub struct Batch {
     /// Slots.
-    pub n_games: usize,
+    pub n_slots: usize,
     /// Steps of every slot.
     pub n_steps: usize,
     /// What the policy saw, `M` rows.
@@ -70,9 +70,9 @@ pub struct Batch {
     pub state_shape: Vec<usize>,
     /// What the learner adds to the records.
     pub records: Records,
-    /// The observations that open the next window, `n_games` rows.
+    /// The observations that open the next window, `n_slots` rows.
     pub last_obs: ObservationView,
-    /// What is remembered there, `n_games` times `state_shape`.
+    /// What is remembered there, `n_slots` times `state_shape`.
     pub last_states: Vec<f32>,
     /// Episodes, times, lag, advice.
     pub telemetry: Telemetry,
@@ -99,7 +99,7 @@ impl Batch {
         learner: &Learner,
         state_shape: &[usize],
     ) -> Result<Self, EngineError> {
-        let n_records = window.n_steps * window.n_games;
+        let n_records = window.n_steps * window.n_slots;
         let mut rewards = rounded("rewards", &window.rewards)?;
         let records = match *learner {
             Learner::Ppo { gamma, lam } => Records::Ppo(PpoRecords::new(&mut window, gamma, lam)?),
@@ -113,10 +113,10 @@ impl Batch {
             }
         };
         Ok(Self {
-            n_games: window.n_games,
+            n_slots: window.n_slots,
             n_steps: window.n_steps,
             obs: window.observations.view(0..n_records),
-            last_obs: window.observations.view(n_records..n_records + window.n_games),
+            last_obs: window.observations.view(n_records..n_records + window.n_slots),
             rewards,
             records,
             actions: window.actions,

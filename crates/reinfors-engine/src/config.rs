@@ -90,6 +90,22 @@ pub fn check_rows(name: &'static str, rows: usize) -> Result<(), EngineError> {
     Err(EngineError::Setting { name, allowed: format!("from 1 to {MAX_GAMES}"), given: rows.to_string() })
 }
 
+/// Refuses worlds whose agents together are more than [`MAX_GAMES`].
+///
+/// # Errors
+/// [`EngineError::Setting`].
+pub fn check_agents(worlds: usize, game: &GameSpec) -> Result<(), EngineError> {
+    let rows = worlds.saturating_mul(game.n_agents);
+    if rows <= MAX_GAMES {
+        return Ok(());
+    }
+    Err(EngineError::Setting {
+        name: "the number of agents of all games together",
+        allowed: format!("at most {MAX_GAMES}"),
+        given: format!("{worlds} games of {} agents", game.n_agents),
+    })
+}
+
 /// 128 bits from the operating system, as NumPy seeds what is given no seed.
 ///
 /// # Errors

@@ -6,7 +6,9 @@
 
 use crate::batch::Batch;
 use crate::clock::{Clock, Moment};
-use crate::config::{EngineConfig, MAX_RECORDS, ResolvedConfig, check_rows, fresh_seed, thread_count};
+use crate::config::{
+    EngineConfig, MAX_RECORDS, ResolvedConfig, check_agents, check_rows, fresh_seed, thread_count,
+};
 use crate::head::Head;
 use crate::infer::{Answer, Infer};
 use crate::learner::Learner;
@@ -34,6 +36,7 @@ struct Shared {
     answer: Answer,
     learner: Learner,
     n_games: usize,
+    n_slots: usize,
     n_threads: usize,
     /// The policy's ε in it is replaced while training goes on, and the seed when an engine without a given
     /// one adopts a snapshot.
@@ -72,10 +75,12 @@ impl Engine {
     /// A setting outside what is allowed, reward weights the game refuses, threads the system refuses.
     pub fn new(config: EngineConfig) -> Result<Self, EngineError> {
         check_rows("n_games", config.n_games)?;
+        check_agents(config.n_games, config.game.spec())?;
+        let n_slots = config.n_games * config.game.spec().n_agents;
         let n_threads = thread_count(config.n_threads, config.n_games, config.game.spec())?;
         config.policy.check()?;
         config.learner.check(&config.policy)?;
-        state_size(&config.state_shape, config.n_games)?;
+        state_size(&config.state_shape, n_slots)?;
         let spec = config.game.spec().clone();
         let head = Head::new(config.policy, &spec.action)?;
         let policy = head.policy();
@@ -101,6 +106,7 @@ impl Engine {
             answer,
             learner: config.learner,
             n_games: config.n_games,
+            n_slots,
             n_threads,
             config: Mutex::new(resolved),
             is_seed_given,
@@ -114,8 +120,8 @@ impl Engine {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Makes a batch of at least `n_records` records on this thread: `ceil(n_records / n_games)` steps of
-    /// every slot.
+    /// Makes a batch of at least `n_records` records on this thread: `ceil(n_records / n_slots)` steps of
+    /// every slot, of which there is one for each agent of each game.
     ///
     /// # Errors
     /// An engine in use, a number of records outside 1 to [`MAX_RECORDS`], what `infer` raised or wrongly
@@ -230,7 +236,7 @@ impl Engine {
         &self.shared.spec
     }
 
-    /// Parallel episode slots.
+    /// Games that are played at once.
     #[must_use]
     pub fn n_games(&self) -> usize {
         self.shared.n_games
@@ -369,7 +375,7 @@ impl Engine {
             let allowed = format!("from 1 to {MAX_RECORDS}");
             return Err(EngineError::Setting { name, allowed, given: n_records.to_string() });
         }
-        Ok(n_records.div_ceil(self.shared.n_games))
+        Ok(n_records.div_ceil(self.shared.n_slots))
     }
 }
 

@@ -192,6 +192,7 @@ impl<'a> Table<'a> {
                 given: seeds.len().to_string(),
             });
         }
+        game.spec().check_single("an evaluation")?;
         let n_games = evaluation.n_games.unwrap_or(USUAL_GAMES);
         check_rows("n_games", n_games)?;
         let n_games = n_games.min(seeds.len());

@@ -23,11 +23,11 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     /// Nothing asked yet.
-    pub fn new(answer: Answer, n_games: usize, state_size: usize) -> Self {
+    pub fn new(answer: Answer, n_slots: usize, state_size: usize) -> Self {
         Self {
             answer,
-            state: Vec::with_capacity(n_games * state_size),
-            starts: Vec::with_capacity(n_games),
+            state: Vec::with_capacity(n_slots * state_size),
+            starts: Vec::with_capacity(n_slots),
             inference: Inference::default(),
             took: Duration::ZERO,
         }

@@ -36,9 +36,9 @@ use std::time::{Duration, Instant};
 /// A call of `infer` shorter than this is not worth waking the spare worker for.
 const WORTH_A_SPARE: Duration = Duration::from_micros(100);
 
-/// Raw records of `n_steps` steps of `n_games` slots, row `t * n_games + slot`.
+/// Raw records of `n_steps` steps of `n_slots` slots, one for each agent of each game: row `t * n_slots + slot`.
 pub(crate) struct Window {
-    pub n_games: usize,
+    pub n_slots: usize,
     pub n_steps: usize,
     /// `n_steps + 1` groups of rows; the last group opens the next window.
     pub observations: ObservationWriter,
@@ -99,7 +99,9 @@ pub(crate) struct Rollout {
     store: ObservationStore,
     /// The observations that open the next window, part by part.
     opening: Vec<ObservationArray>,
-    n_games: usize,
+    pub n_slots: usize,
+    /// Slots of a game.
+    n_agents: usize,
     head: Head,
     needs: Needs,
     exchange: Exchange,
@@ -135,13 +137,13 @@ impl Rollout {
         n_threads: usize,
     ) -> Result<Self, EngineError> {
         let EngineConfig { game, reward, n_games, .. } = config;
-        let (n_games, needs) = (*n_games, config.learner.needs());
-        let state_size = state_size(&config.state_shape, n_games)?;
+        let (n_slots, needs) = (n_games * game.spec().n_agents, config.learner.needs());
+        let state_size = state_size(&config.state_shape, n_slots)?;
         let rules = Arc::new(Rules::of(game.spec(), needs.all_ends));
         let errands = Arc::new(Errands::new());
         let space = &game.spec().observation;
         let store = ObservationStore::new(space);
-        let (groups, ranges) = Group::all(n_games, n_threads, game.spec().is_foreign);
+        let (groups, ranges) = Group::all(*n_games, game.spec(), n_threads);
         let shards = ranges
             .into_iter()
             .map(|rows| Shard::new(game, reward, seed, &rules, &errands, rows, state_size))
@@ -153,33 +155,30 @@ impl Rollout {
             shards,
             groups,
             store,
-            opening: ObservationArray::zeros(space, n_games)?,
-            n_games,
+            opening: ObservationArray::zeros(space, n_slots)?,
+            n_slots,
+            n_agents: game.spec().n_agents,
             head,
             needs,
-            exchange: Exchange::new(answer, n_games, state_size),
+            exchange: Exchange::new(answer, n_slots, state_size),
             state_size,
             controls: Vec::new(),
             windows: 0,
             idle_since: None,
         };
-        rollout.pool.for_each(&mut rollout.shards, |_, shard| {
-            for row in 0..shard.slots.len() {
-                shard.reset(row);
-            }
-        })?;
+        rollout.pool.for_each(&mut rollout.shards, |_, shard| shard.reset_all())?;
         rollout.draw_opening()?;
         Ok(rollout)
     }
 
     /// Draws the observations that open the next window from the states of the games.
     pub fn draw_opening(&mut self) -> Result<(), EngineError> {
-        let Self { pool, shards, groups, easels, opening, store, .. } = self;
+        let Self { pool, shards, groups, easels, opening, store, n_agents, .. } = self;
         for Group { rows, shards: own, starts } in &*groups {
             let parts = opening.iter_mut().zip(store.row_bytes());
             let region = parts.map(|(opening, row_bytes)| {
                 let bytes = &mut opening.bytes_mut()[rows.start * row_bytes..rows.end * row_bytes];
-                Region { bytes, row_bytes }
+                Region { bytes, row_bytes: *n_agents * row_bytes }
             });
             let mut regions: Vec<Region<'_>> = region.collect();
             let settle = |_, shard: &mut Shard| shard.batch.settle();
@@ -207,7 +206,7 @@ impl Rollout {
 
     /// Makes the next `n_steps` records of every slot, or none.
     pub fn window(&mut self, n_steps: usize, outside: &mut Outside<'_>) -> Result<Window, EngineError> {
-        let observations = self.store.take((n_steps + 1) * self.n_games)?;
+        let observations = self.store.take((n_steps + 1) * self.n_slots)?;
         let start = Instant::now();
         for shard in &mut self.shards {
             shard.batch.heed(outside.token);
@@ -217,8 +216,8 @@ impl Rollout {
             Timing { wait: self.idle_since.map_or(Duration::ZERO, |idle| start - idle), ..Timing::default() };
         self.checkpoint()?;
         self.head.set_epsilon(outside.epsilon);
-        let mut window = Window::new(self.n_games, n_steps, observations, &self.head);
-        reserve(&mut window.states, n_steps * self.n_games * self.state_size)?;
+        let mut window = Window::new(self.n_slots, n_steps, observations, &self.head);
+        reserve(&mut window.states, n_steps * self.n_slots * self.state_size)?;
         let filled = catch_unwind(AssertUnwindSafe(|| self.fill(&mut window, outside, &mut timing)))
             .unwrap_or_else(|panic| {
                 Err(EngineError::Internal(format!("collecting panicked: {}", panic_message(&*panic))))
@@ -264,11 +263,11 @@ impl Rollout {
         outside: &mut Outside<'_>,
         timing: &mut Timing,
     ) -> Result<(), EngineError> {
-        let n_games = self.n_games;
-        for (region, opening) in window.observations.unfilled(n_games).into_iter().zip(&mut self.opening) {
+        let n_slots = self.n_slots;
+        for (region, opening) in window.observations.unfilled(n_slots).into_iter().zip(&mut self.opening) {
             region.bytes.copy_from_slice(opening.bytes_mut());
         }
-        window.observations.seal(n_games);
+        window.observations.seal(n_slots);
         let mut decided: Option<Turn> = None;
         let turns = (0..=window.n_steps)
             .flat_map(|step| (0..self.groups.len()).map(move |group| Turn { step, group }))
@@ -290,7 +289,7 @@ impl Rollout {
                 self.settle(window, before, outside.infer, timing)?;
             }
             let Group { rows, shards, .. } = &self.groups[turn.group];
-            let first = turn.step * n_games;
+            let first = turn.step * n_slots;
             let obs = window.observations.view(first + rows.start..first + rows.end);
             self.exchange.recall(self.shards[shards.clone()].iter().flat_map(|shard| &shard.slots));
             if is_closing {
@@ -313,7 +312,7 @@ impl Rollout {
             }
             decided = (!is_closing).then_some(turn);
         }
-        let opening = window.observations.view(window.n_steps * n_games..(window.n_steps + 1) * n_games);
+        let opening = window.observations.view(window.n_steps * n_slots..(window.n_steps + 1) * n_slots);
         for (part, kept) in self.opening.iter_mut().enumerate() {
             kept.bytes_mut().copy_from_slice(opening.bytes(part));
         }
@@ -366,16 +365,16 @@ impl Rollout {
         timing: &mut Timing,
     ) -> Result<(), EngineError> {
         let is_long = self.exchange.took >= WORTH_A_SPARE;
-        let Self { pool, shards, groups, easels, exchange, n_games, controls, .. } = self;
+        let Self { pool, shards, groups, easels, exchange, n_slots, n_agents, controls, .. } = self;
         let easels = &*easels;
         let Group { rows, shards: own, starts } = &groups[turn.group];
         let actions = match &window.actions {
             ActionArray::Discrete(indices) => {
-                Actions::Discrete(&indices[turn.step * *n_games + rows.start..][..rows.len()])
+                Actions::Discrete(&indices[turn.step * *n_slots + rows.start..][..rows.len()])
             }
             ActionArray::Continuous { .. } => Actions::Continuous(controls),
         };
-        let mut next = window.observations.unfilled(rows.len());
+        let mut next = by_game(window.observations.unfilled(rows.len()), *n_agents);
         let step = |_, shard: &mut Shard| shard.step(actions, rows.start, turn.step);
         let draw = |thread, shard: &Shard, part, rows, out: &mut [u8]| {
             shard.draw(easels, thread, part, false, rows, out);
@@ -423,11 +422,11 @@ impl Rollout {
         infer: &mut dyn Infer,
         timing: &mut Timing,
     ) -> Result<(), EngineError> {
-        let Self { pool, shards, groups, easels, exchange, store, n_games, .. } = self;
+        let Self { pool, shards, groups, easels, exchange, store, n_slots, n_agents, .. } = self;
         let easels = &*easels;
         let Group { rows: group_rows, shards: own, starts } = &groups[turn.group];
         let shards = &mut shards[own.clone()];
-        let first = turn.step * *n_games;
+        let first = turn.step * *n_slots;
         let rows: Vec<usize> = shards
             .iter()
             .flat_map(|shard| shard.stopped().map(|row| first + shard.rows.start + row))
@@ -439,12 +438,12 @@ impl Rollout {
         let mut finals = store.take_once(rows.len())?;
         let mut final_starts = vec![0];
         for shard in &*shards {
-            final_starts.push(final_starts[final_starts.len() - 1] + shard.stopped().count());
+            final_starts.push(final_starts[final_starts.len() - 1] + shard.stopped_worlds().count());
         }
         let draw_final = |thread, shard: &Shard, part, among, out: &mut [u8]| {
             shard.draw_final(easels, thread, part, among, out);
         };
-        let mut regions = finals.unfilled(rows.len());
+        let mut regions = by_game(finals.unfilled(rows.len()), *n_agents);
         pool.prepare_and_draw(shards, &final_starts, &mut regions, |_, _| (), draw_final, NOTHING)?;
         finals.seal(rows.len());
         exchange.state.clear();
@@ -453,7 +452,7 @@ impl Rollout {
         }
         exchange.starts.clear();
         exchange.starts.resize(rows.len(), false);
-        let mut next = window.observations.unfilled(group_rows.len());
+        let mut next = by_game(window.observations.unfilled(group_rows.len()), *n_agents);
         let reset = |_, shard: &mut Shard| shard.reset_stopped();
         let draw = |thread, shard: &Shard, part, rows, out: &mut [u8]| {
             shard.draw(easels, thread, part, true, rows, out);
@@ -489,22 +488,22 @@ impl Rollout {
         Telemetry {
             window: self.windows,
             episodes: episodes.into_iter().map(|(_, episode)| episode).collect(),
-            steps_per_second: (moments.len() * self.n_games) as f64 / seconds.total.max(f64::MIN_POSITIVE),
+            steps_per_second: (moments.len() * self.n_slots) as f64 / seconds.total.max(f64::MIN_POSITIVE),
             seconds,
             epsilon: self.head.epsilon(),
             moments,
-            n_games: self.n_games,
-            has_idle_cores: self.pool.n_threads() < cores().min(self.n_games),
+            n_slots: self.n_slots,
+            has_idle_cores: self.pool.n_threads() < cores().min(self.n_slots),
             ..Telemetry::default()
         }
     }
 }
 
 impl Window {
-    fn new(n_games: usize, n_steps: usize, observations: ObservationWriter, head: &Head) -> Self {
-        let n_records = n_games * n_steps;
+    fn new(n_slots: usize, n_steps: usize, observations: ObservationWriter, head: &Head) -> Self {
+        let n_records = n_slots * n_steps;
         Self {
-            n_games,
+            n_slots,
             n_steps,
             observations,
             actions: head.empty_actions(n_records),
@@ -518,13 +517,19 @@ impl Window {
             moments: Vec::with_capacity(n_steps),
             slots: Vec::with_capacity(n_records),
             steps: Vec::with_capacity(n_records),
-            last_values: Vec::with_capacity(n_games),
+            last_values: Vec::with_capacity(n_slots),
             states: Vec::new(),
             last_states: Vec::new(),
             finals: Finals::default(),
             telemetry: Telemetry::default(),
         }
     }
+}
+
+/// The same memory, a row being what all agents of a game see: games are drawn whole.
+fn by_game(regions: Vec<Region<'_>>, n_agents: usize) -> Vec<Region<'_>> {
+    let of_all = |Region { bytes, row_bytes }| Region { bytes, row_bytes: n_agents * row_bytes };
+    regions.into_iter().map(of_all).collect()
 }
 
 /// Makes room for so many numbers, or says that there is no memory for them.

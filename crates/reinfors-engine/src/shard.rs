@@ -1,5 +1,8 @@
 //! A contiguous range of slots that one thread steps at a time. Which slots share a shard never changes a
 //! result.
+//!
+//! A slot is an agent, and the agents of a world are neighbours. They begin and end episodes together, under the
+//! seed that the first one draws.
 
 use crate::EngineError;
 use crate::easel::Easels;
@@ -24,6 +27,7 @@ pub(crate) struct Rules {
     end_reasons: &'static [&'static str],
     reset_flags: Vec<bool>,
     action_dimensions: usize,
+    n_agents: usize,
     /// Whether final observations are wanted of episodes that terminated too.
     all_ends: bool,
 }
@@ -35,6 +39,7 @@ impl Rules {
             end_reasons: spec.end_reasons,
             reset_flags: spec.default_flags(),
             action_dimensions: spec.action.dimensions(),
+            n_agents: spec.n_agents,
         }
     }
 
@@ -53,7 +58,7 @@ pub(crate) struct Shard {
     pub slots: Vec<Slot>,
     remembered: Vec<Slot>,
     errands: Arc<Errands>,
-    /// What is made ahead for the next episode of each row.
+    /// What is made ahead for the next episode of each world.
     pending: Vec<Option<Pending>>,
     /// Whether the worlds could not go back with their slots and have to begin anew.
     is_lost: bool,
@@ -79,13 +84,14 @@ impl Shard {
         rows: Range<usize>,
         state_size: usize,
     ) -> Result<Self, EngineError> {
+        let n_worlds = rows.len() / rules.n_agents;
         let slots: Vec<Slot> = rows.clone().map(|slot| Slot::new(seed, slot as u32, state_size)).collect();
         Ok(Self {
             rules: Arc::clone(rules),
-            batch: game.batch(reward, rows.len())?,
+            batch: game.batch(reward, n_worlds)?,
             remembered: Vec::with_capacity(slots.len()),
             errands: Arc::clone(errands),
-            pending: slots.iter().map(|_| None).collect(),
+            pending: (0..n_worlds).map(|_| None).collect(),
             is_lost: false,
             outcomes: vec![Outcome::default(); slots.len()],
             slots,
@@ -95,16 +101,38 @@ impl Shard {
         })
     }
 
-    /// Starts the next episode of one row, and has the one after it made ready.
-    pub fn reset(&mut self, row: usize) {
-        let seed = self.slots[row].next_episode();
-        if let Some(ready) = self.pending[row].take().and_then(Pending::take) {
-            self.batch.keep_ready(row, ready);
+    fn n_worlds(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// The rows of a world's agents.
+    fn agents(&self, world: usize) -> Range<usize> {
+        world * self.rules.n_agents..(world + 1) * self.rules.n_agents
+    }
+
+    /// The world whose first agent a row is.
+    pub fn world_of(&self, row: usize) -> Option<usize> {
+        row.is_multiple_of(self.rules.n_agents).then_some(row / self.rules.n_agents)
+    }
+
+    /// Starts the next episode of one world, and has the one after it made ready.
+    fn reset(&mut self, world: usize) {
+        let agents = self.agents(world);
+        let Some((first, others)) = self.slots[agents].split_first_mut() else { return };
+        let seed = first.next_episode();
+        others.iter_mut().for_each(|slot| slot.join(seed));
+        let following = first.next_seed();
+        if let Some(ready) = self.pending[world].take().and_then(Pending::take) {
+            self.batch.keep_ready(world, ready);
         }
-        self.batch.reset(row, Some(&seed), &self.rules.reset_flags);
-        let following = self.slots[row].next_seed();
-        let errand = self.batch.errand(row, Some(&following), &self.rules.reset_flags);
-        self.pending[row] = errand.and_then(|errand| self.errands.give(errand));
+        self.batch.reset(world, Some(&Seed::from(seed)), &self.rules.reset_flags);
+        let errand = self.batch.errand(world, Some(&following), &self.rules.reset_flags);
+        self.pending[world] = errand.and_then(|errand| self.errands.give(errand));
+    }
+
+    /// Starts the next episodes of all worlds.
+    pub fn reset_all(&mut self) {
+        (0..self.n_worlds()).for_each(|world| self.reset(world));
     }
 
     /// Remembers worlds and slots, and starts the window's counts.
@@ -126,9 +154,7 @@ impl Shard {
     /// Starts new episodes in all rows, if the worlds were lost. Whether they were.
     pub fn begin_lost(&mut self) -> bool {
         if self.is_lost {
-            for row in 0..self.slots.len() {
-                self.reset(row);
-            }
+            self.reset_all();
         }
         std::mem::take(&mut self.is_lost)
     }
@@ -144,14 +170,9 @@ impl Shard {
     /// episodes that ended, and resets those rows that owe nobody a final observation.
     pub fn step(&mut self, actions: Actions<'_>, first: usize, window_step: usize) {
         let start = Instant::now();
-        let rows = self.rows.start - first..self.rows.end - first;
-        let actions = match actions {
-            Actions::Discrete(indices) => Actions::Discrete(&indices[rows]),
-            Actions::Continuous(values) => {
-                let dimensions = self.rules.action_dimensions;
-                Actions::Continuous(&values[rows.start * dimensions..rows.end * dimensions])
-            }
-        };
+        let dimensions = self.rules.action_dimensions;
+        let actions =
+            actions.part((self.rows.start - first) * dimensions..(self.rows.end - first) * dimensions);
         self.batch.step(actions, None, &mut self.outcomes);
         for row in 0..self.slots.len() {
             let outcome = self.outcomes[row];
@@ -169,8 +190,9 @@ impl Shard {
                 seed: slot.episode_seed,
             };
             self.episodes.push((window_step, episode));
-            if !self.owes_final_observation(row) {
-                self.reset(row);
+            // With the last agent of a world, all of them have been noted.
+            if !self.owes_final_observation(row) && (row + 1).is_multiple_of(self.rules.n_agents) {
+                self.reset(row / self.rules.n_agents);
             }
         }
         self.batch.settle();
@@ -187,7 +209,12 @@ impl Shard {
         (0..self.slots.len()).filter(|&row| self.owes_final_observation(row))
     }
 
-    /// Draws a part of the final observations of some of the rows that stopped, counted among those.
+    /// The worlds of these rows.
+    pub fn stopped_worlds(&self) -> impl Iterator<Item = usize> {
+        self.stopped().step_by(self.rules.n_agents).map(|row| row / self.rules.n_agents)
+    }
+
+    /// Draws a part of the final observations of some of the worlds that stopped, counted among those.
     pub fn draw_final(
         &self,
         easels: &Easels,
@@ -196,37 +223,37 @@ impl Shard {
         among: Range<usize>,
         out: &mut [u8],
     ) {
-        let row_bytes = out.len() / among.len();
-        let rows = self.stopped().skip(among.start).zip(out.chunks_exact_mut(row_bytes));
-        easels.draw(thread, &*self.batch, part, rows);
+        let world_bytes = out.len() / among.len();
+        let worlds = self.stopped_worlds().skip(among.start).zip(out.chunks_exact_mut(world_bytes));
+        easels.draw(thread, &*self.batch, part, worlds);
     }
 
     /// Starts the next episodes of the rows that stopped.
     pub fn reset_stopped(&mut self) {
         let start = Instant::now();
-        for row in 0..self.slots.len() {
-            if self.owes_final_observation(row) {
-                self.reset(row);
+        for world in 0..self.n_worlds() {
+            if self.owes_final_observation(world * self.rules.n_agents) {
+                self.reset(world);
             }
         }
         self.batch.settle();
         self.step_time += start.elapsed();
     }
 
-    /// Draws a part of those of `rows` that stopped (`true`) or have not (`false`) into their places in `out`,
-    /// which holds all of `rows`.
+    /// Draws a part of those of `worlds` that stopped (`true`) or have not (`false`) into their places in `out`,
+    /// which holds all of `worlds`.
     pub fn draw(
         &self,
         easels: &Easels,
         thread: usize,
         part: usize,
         stopped: bool,
-        rows: Range<usize>,
+        worlds: Range<usize>,
         out: &mut [u8],
     ) {
-        let row_bytes = out.len() / rows.len();
-        let rows = rows.zip(out.chunks_exact_mut(row_bytes));
-        let wanted = rows.filter(|(row, _)| self.owes_final_observation(*row) == stopped);
-        easels.draw(thread, &*self.batch, part, wanted);
+        let world_bytes = out.len() / worlds.len();
+        let worlds = worlds.zip(out.chunks_exact_mut(world_bytes));
+        let is_wanted = |world| self.owes_final_observation(world * self.rules.n_agents) == stopped;
+        easels.draw(thread, &*self.batch, part, worlds.filter(|(world, _)| is_wanted(*world)));
     }
 }

@@ -49,11 +49,17 @@ impl Slot {
     }
 
     /// Starts the next episode and returns its seed: 63 bits, so that any signed 64-bit integer holds it.
-    pub fn next_episode(&mut self) -> Seed {
-        self.episode_seed = self.seeds.next_u64() >> 1;
+    pub fn next_episode(&mut self) -> u64 {
+        let seed = self.seeds.next_u64() >> 1;
+        self.join(seed);
+        seed
+    }
+
+    /// Starts the episode of this seed, which another agent's slot has drawn.
+    pub fn join(&mut self, seed: u64) {
+        self.episode_seed = seed;
         self.step = 0;
         self.total_reward = 0.0;
         self.state.fill(0.0);
-        Seed::from(self.episode_seed)
     }
 }

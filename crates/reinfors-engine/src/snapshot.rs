@@ -31,6 +31,7 @@ struct Contents {
 #[derive(Serialize, Deserialize)]
 struct SavedSlot {
     slot: Slot,
+    /// The world that it is the first agent of; empty for the others.
     world: Vec<u8>,
 }
 
@@ -44,8 +45,10 @@ pub(crate) struct Snapshot {
 
 pub(crate) fn write(games: &Rollout, config: ResolvedConfig, version: i64) -> Vec<u8> {
     let slots = games.shards.iter().flat_map(|shard| {
-        let saved =
-            |(row, slot): (usize, &Slot)| SavedSlot { slot: slot.clone(), world: shard.batch.save(row) };
+        let saved = |(row, slot): (usize, &Slot)| SavedSlot {
+            slot: slot.clone(),
+            world: shard.world_of(row).map(|world| shard.batch.save(world)).unwrap_or_default(),
+        };
         shard.slots.iter().enumerate().map(saved)
     });
     let contents = Contents { config, version, windows: games.windows, slots: slots.collect() };
@@ -72,8 +75,8 @@ pub(crate) fn read(
     if let Some(difference) = config.difference(&saved) {
         return refuse(difference);
     }
-    if slots.len() != config.n_games {
-        return refuse(format!("it holds {} slots, this engine has {}", slots.len(), config.n_games));
+    if slots.len() != games.n_slots {
+        return refuse(format!("it holds {} slots, this engine has {}", slots.len(), games.n_slots));
     }
     if let Some(slot) = slots.iter().find(|saved| saved.slot.state.len() != games.state_size) {
         let (given, needed) = (slot.slot.state.len(), games.state_size);
@@ -93,7 +96,9 @@ fn load(games: &mut Rollout, slots: Vec<SavedSlot>) -> Result<(), EngineError> {
     let mut slots = slots.into_iter();
     for shard in &mut games.shards {
         for (row, saved) in slots.by_ref().take(shard.slots.len()).enumerate() {
-            shard.batch.load(row, &saved.world)?;
+            if let Some(world) = shard.world_of(row) {
+                shard.batch.load(world, &saved.world)?;
+            }
             shard.slots[row] = saved.slot;
         }
     }

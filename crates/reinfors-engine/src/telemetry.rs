@@ -55,11 +55,11 @@ pub struct Lag {
 }
 
 impl Lag {
-    /// The lag of steps of `n_games` records each.
+    /// The lag of steps of `n_slots` records each.
     #[must_use]
-    pub fn of(lags: impl Iterator<Item = i64>, n_games: usize) -> Self {
+    pub fn of(lags: impl Iterator<Item = i64>, n_slots: usize) -> Self {
         let mut records: BTreeMap<i64, usize> = BTreeMap::new();
-        lags.for_each(|lag| *records.entry(lag).or_default() += n_games);
+        lags.for_each(|lag| *records.entry(lag).or_default() += n_slots);
         let (Some((&min, _)), Some((&max, _))) = (records.first_key_value(), records.last_key_value()) else {
             return Self::default();
         };
@@ -149,7 +149,7 @@ pub struct Telemetry {
     pub advice: &'static str,
     /// When each step was decided.
     pub(crate) moments: Vec<Moment>,
-    pub(crate) n_games: usize,
+    pub(crate) n_slots: usize,
     /// Whether more threads would find cores and games.
     pub(crate) has_idle_cores: bool,
 }
@@ -161,7 +161,7 @@ impl Telemetry {
         self.seconds.learner_wait = how.learner_wait.as_secs_f64();
         let versions = self.moments.iter().map(|acted| how.now.version.saturating_sub(acted.version));
         let updates = self.moments.iter().map(|acted| (how.now.updates - acted.updates) as i64);
-        (self.lag, self.lag_in_updates) = (Lag::of(versions, self.n_games), Lag::of(updates, self.n_games));
+        (self.lag, self.lag_in_updates) = (Lag::of(versions, self.n_slots), Lag::of(updates, self.n_slots));
         self.bottleneck = Bottleneck::of(&self.seconds);
         self.advice = self.advice(how.is_streamed);
     }
@@ -242,7 +242,7 @@ mod tests {
 
     fn handed_over(moments: &[(i64, u64)], version: i64, updates: u64) -> Telemetry {
         let moments = moments.iter().map(|&(version, updates)| Moment { version, updates }).collect();
-        let mut telemetry = Telemetry { moments, n_games: 2, ..Telemetry::default() };
+        let mut telemetry = Telemetry { moments, n_slots: 2, ..Telemetry::default() };
         telemetry.hand_over(&HandOver::at_once(Moment { version, updates }, Duration::ZERO));
         telemetry
     }

@@ -24,18 +24,18 @@ pub struct TransitionRecords {
 impl TransitionRecords {
     /// Those of a window, whose rewards, `terminated` and `truncated` become those of the transitions.
     pub(crate) fn new(window: &mut Window, n_step: u32, gamma: f64) -> Self {
-        let (n_games, n_records) = (window.n_games, window.n_games * window.n_steps);
+        let (n_slots, n_records) = (window.n_slots, window.n_slots * window.n_steps);
         let finals = std::mem::take(&mut window.finals);
         let mut final_of = vec![None; n_records];
         for (place, row) in finals.rows.iter().enumerate() {
-            final_of[*row] = Some(n_records + n_games + place);
+            final_of[*row] = Some(n_records + n_slots + place);
         }
         let mut next = Vec::with_capacity(n_records);
         let mut discounts = Vec::with_capacity(n_records);
         // Later rows are read while earlier ones are replaced, so ascending order is right.
         for row in 0..n_records {
             let (mut reward, mut discount, mut last) = (0.0, 1.0, row);
-            for at in (row..n_records).step_by(n_games).take(n_step as usize) {
+            for at in (row..n_records).step_by(n_slots).take(n_step as usize) {
                 reward += discount * window.rewards[at];
                 discount *= gamma;
                 last = at;
@@ -43,17 +43,17 @@ impl TransitionRecords {
                     break;
                 }
             }
-            next.push(final_of[last].unwrap_or(last + n_games) as i64);
+            next.push(final_of[last].unwrap_or(last + n_slots) as i64);
             discounts.push(if window.terminated[last] { 0.0 } else { discount as f32 });
             window.rewards[row] = reward;
             window.terminated[row] = window.terminated[last];
             window.truncated[row] = window.truncated[last];
         }
-        let state_size = window.last_states.len() / n_games;
+        let state_size = window.last_states.len() / n_slots;
         let states = [&window.states[..], &window.last_states, &finals.states].concat();
         let next_states =
             next.iter().flat_map(|place| &states[*place as usize * state_size..][..state_size]).copied();
-        let window_and_opening = window.observations.view(0..n_records + n_games);
+        let window_and_opening = window.observations.view(0..n_records + n_slots);
         Self {
             discounts,
             next_states: next_states.collect(),

@@ -1,12 +1,15 @@
 //! The caller-driven face of the worlds: reset and step a row of environments, one observation, reward and
-//! end each.
+//! end for each agent of each.
 //!
-//! Rows are spread over the pool's threads and never see each other, so that no result depends on the number
+//! Agents are rows: agent `a` of environment `i` is row `i * n_agents + a` of actions, observations, rewards and
+//! ends. Resets, seeds, masks, what a game reports and saved states are of environments.
+//!
+//! Environments are spread over the pool's threads and never see each other, so that no result depends on the number
 //! of threads. Everything is checked before anything moves: a refused call leaves every environment where it
 //! was.
 
 use crate::EngineError;
-use crate::config::{check_rows, thread_count};
+use crate::config::{check_agents, check_rows, thread_count};
 use crate::easel::Easels;
 use crate::errand::{Errands, Pending};
 use crate::error::check_worlds;
@@ -15,8 +18,8 @@ use crate::pool::{NOTHING, Pool, Region};
 use crate::shard::shard_ranges;
 use reinfors_core::rng::Seed;
 use reinfors_core::{
-    Actions, AnyBatch, CancelToken, ConfiguredGame, Inspected, ObservationPart, ObservationSpace, Outcome,
-    Picture, PictureSize, decode, encode,
+    Actions, AnyBatch, CancelToken, ConfiguredGame, GameSpec, Inspected, ObservationSpace, Outcome, Picture,
+    PictureSize, decode, encode,
 };
 use std::ops::Range;
 
@@ -46,7 +49,7 @@ pub struct InfoColumn {
     pub present: Vec<bool>,
 }
 
-/// What one step of all environments did; every list has one entry per environment.
+/// What one step of all environments did: rewards and ends of every row, the rest by environment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VecStep {
     /// Rewards under the caller's weights.
@@ -57,7 +60,7 @@ pub struct VecStep {
     pub truncated: Vec<bool>,
     /// What the game reports.
     pub infos: Vec<InfoColumn>,
-    /// Index and last observation of the environments that [`Autoreset::SameStep`] reset.
+    /// Row and last observation of the agents of the environments that [`Autoreset::SameStep`] reset.
     pub finals: Vec<(usize, Vec<ObservationArray>)>,
     /// What the game reported of those before their reset.
     pub final_infos: Vec<InfoColumn>,
@@ -90,7 +93,9 @@ struct Row {
 /// Worlds that one thread steps at a time.
 struct Shard {
     batch: Box<dyn AnyBatch>,
+    /// Its environments among all.
     rows: Range<usize>,
+    n_agents: usize,
     /// What is made ahead for the next reset of each row.
     pending: Vec<Option<Pending>>,
 }
@@ -103,6 +108,11 @@ impl Shard {
         }
         self.batch.reset(row, seed, flags);
         self.pending[row] = self.batch.errand(row, None, flags).and_then(|errand| errands.give(errand));
+    }
+
+    /// The rows of its environments' agents among all.
+    fn agents(&self) -> Range<usize> {
+        self.rows.start * self.n_agents..self.rows.end * self.n_agents
     }
 }
 
@@ -124,6 +134,7 @@ impl VecEnv {
         autoreset: Autoreset,
     ) -> Result<Self, EngineError> {
         check_rows("n_envs", n_envs)?;
+        check_agents(n_envs, game.spec())?;
         let n_shards = thread_count(n_threads, n_envs, game.spec())?;
         let pool = Pool::new(n_shards)?;
         let ranges = shard_ranges(n_envs, n_shards);
@@ -133,7 +144,7 @@ impl VecEnv {
             let pending = rows.clone().map(|_| None).collect();
             let mut batch = game.batch(reward, rows.len())?;
             batch.heed(&token);
-            Ok(Shard { batch, rows, pending })
+            Ok(Shard { batch, rows, n_agents: game.spec().n_agents, pending })
         };
         let shards = ranges.into_iter().map(shard).collect::<Result<_, EngineError>>()?;
         let easels = Easels::new(pool.most_threads());
@@ -158,6 +169,12 @@ impl VecEnv {
         self.rows.len()
     }
 
+    /// Number of rows: of agents of all environments.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.rows.len() * self.game.spec().n_agents
+    }
+
     /// Number of threads that step them.
     #[must_use]
     pub fn n_threads(&self) -> usize {
@@ -169,7 +186,7 @@ impl VecEnv {
     /// # Errors
     /// [`EngineError::Setting`] when the memory cannot be had.
     pub fn blank_observations(&self) -> Result<Vec<ObservationArray>, EngineError> {
-        ObservationArray::zeros(&self.game.spec().observation, self.n_envs())
+        ObservationArray::zeros(&self.game.spec().observation, self.n_rows())
     }
 
     /// The seed each environment's random stream began with; `None` before its first reset.
@@ -212,7 +229,7 @@ impl VecEnv {
         let draw = |thread, shard: &Shard, part, rows, out: &mut [u8]| {
             self.easels.draw_all(thread, &*shard.batch, part, rows, out);
         };
-        let mut regions = regions(observations, &self.game.spec().observation);
+        let mut regions = regions(observations, self.game.spec());
         self.pool.prepare_and_draw(&mut self.shards, &self.starts, &mut regions, reset, draw, NOTHING)?;
         self.check()?;
         Ok(self.infos(is_chosen))
@@ -261,7 +278,7 @@ impl VecEnv {
         let draw = |thread, job: &StepJob<'_>, part, rows, out: &mut [u8]| {
             self.easels.draw_all(thread, &*job.shard.batch, part, rows, out);
         };
-        let mut regions = regions(observations, &spec.observation);
+        let mut regions = regions(observations, spec);
         self.pool.prepare_and_draw(&mut jobs, &self.starts, &mut regions, run, draw, NOTHING)?;
         let mut step = VecStep::default();
         let mut final_infos = Vec::new();
@@ -273,9 +290,9 @@ impl VecEnv {
             final_infos.extend(job.final_infos);
         }
         self.check()?;
-        for (row, (terminated, truncated)) in
-            self.rows.iter_mut().zip(step.terminated.iter().zip(&step.truncated))
-        {
+        // The agents of an environment end together.
+        let ends = step.terminated.iter().zip(&step.truncated).step_by(self.game.spec().n_agents);
+        for (row, (terminated, truncated)) in self.rows.iter_mut().zip(ends) {
             row.is_over = self.autoreset != Autoreset::SameStep && (*terminated || *truncated);
         }
         step.final_infos = columns(self.n_envs(), final_infos);
@@ -294,7 +311,7 @@ impl VecEnv {
 
     /// Refuses actions that no step can be made with, and steps before the first reset.
     fn check_step(&self, actions: Actions<'_>) -> Result<(), EngineError> {
-        self.game.spec().action.check(actions, self.n_envs())?;
+        self.game.spec().action.check(actions, self.n_rows())?;
         match self.rows.iter().position(|row| row.seed.is_none()) {
             Some(env) => Err(EngineError::NotReset { env }),
             None => Ok(()),
@@ -313,7 +330,7 @@ impl VecEnv {
         let draw = |thread, shard: &Shard, part, rows, out: &mut [u8]| {
             self.easels.draw_all(thread, &*shard.batch, part, rows, out);
         };
-        let mut regions = regions(observations, &self.game.spec().observation);
+        let mut regions = regions(observations, self.game.spec());
         self.pool.prepare_and_draw(&mut self.shards, &self.starts, &mut regions, settle, draw, NOTHING)?;
         self.check()
     }
@@ -412,9 +429,9 @@ struct StepJob<'a> {
 impl<'a> StepJob<'a> {
     fn new(shard: &'a mut Shard, actions: Actions<'a>, dimensions: usize, rows: &[Row]) -> Self {
         Self {
-            actions: slice_of(actions, shard.rows.clone(), dimensions),
+            actions: actions.part(shard.agents().start * dimensions..shard.agents().end * dimensions),
             was_over: rows[shard.rows.clone()].iter().map(|row| row.is_over).collect(),
-            outcomes: vec![Outcome::default(); shard.rows.len()],
+            outcomes: vec![Outcome::default(); shard.agents().len()],
             shard,
             finals: Vec::new(),
             final_infos: Vec::new(),
@@ -422,7 +439,7 @@ impl<'a> StepJob<'a> {
     }
 
     fn run(&mut self, autoreset: Autoreset, flags: &[bool], space: &ObservationSpace, errands: &Errands) {
-        let batch = &mut self.shard.batch;
+        let (batch, n_agents) = (&mut self.shard.batch, self.shard.n_agents);
         if autoreset == Autoreset::NextStep && self.was_over.contains(&true) {
             let active: Vec<bool> = self.was_over.iter().map(|was_over| !was_over).collect();
             batch.step(self.actions, Some(&active), &mut self.outcomes);
@@ -434,24 +451,28 @@ impl<'a> StepJob<'a> {
         }
         if autoreset == Autoreset::SameStep {
             let ended: Vec<usize> =
-                (0..self.outcomes.len()).filter(|&row| self.outcomes[row].is_end()).collect();
+                (0..self.shard.rows.len()).filter(|row| self.outcomes[row * n_agents].is_end()).collect();
             ended.iter().for_each(|&row| self.hand_out(row, space));
             ended.iter().for_each(|&row| self.shard.reset(row, None, flags, errands));
         }
         self.shard.batch.settle();
     }
 
-    /// Draws what is last seen of a row for the finals.
+    /// Draws what is last seen of an environment for the finals of its agents.
     fn hand_out(&mut self, row: usize, space: &ObservationSpace) {
-        let Shard { batch, rows, .. } = &mut *self.shard;
+        let Shard { batch, rows, n_agents, .. } = &mut *self.shard;
         let env = rows.start + row;
         self.final_infos.push((env, batch.info(row)));
-        let draw = |(number, part): (usize, &ObservationPart)| {
-            let mut observation = vec![0; part.size()];
-            batch.observe(number, row..row + 1, &mut observation);
-            ObservationArray::from_bytes(part.element, &observation)
-        };
-        self.finals.push((env, space.parts.iter().enumerate().map(draw).collect()));
+        let mut last = vec![Vec::with_capacity(space.parts.len()); *n_agents];
+        for (number, part) in space.parts.iter().enumerate() {
+            let mut observations = vec![0; *n_agents * part.size()];
+            batch.observe(number, row..row + 1, &mut observations);
+            for (last, observation) in last.iter_mut().zip(observations.chunks_exact(part.size())) {
+                last.push(ObservationArray::from_bytes(part.element, observation));
+            }
+        }
+        let first = env * *n_agents;
+        self.finals.extend(last.into_iter().enumerate().map(|(agent, last)| (first + agent, last)));
     }
 }
 
@@ -460,20 +481,12 @@ fn wrong_length(name: &'static str, given: usize, n_envs: usize) -> EngineError 
     EngineError::Setting { name, allowed, given: format!("{given} of them") }
 }
 
-/// The memory of each part of the observations.
-fn regions<'a>(observations: &'a mut [ObservationArray], space: &ObservationSpace) -> Vec<Region<'a>> {
-    let parts = observations.iter_mut().zip(&space.parts);
-    parts.map(|(array, part)| Region { bytes: array.bytes_mut(), row_bytes: part.size() }).collect()
-}
-
-/// The actions of some environments.
-fn slice_of(actions: Actions<'_>, rows: Range<usize>, dimensions: usize) -> Actions<'_> {
-    match actions {
-        Actions::Discrete(indices) => Actions::Discrete(&indices[rows]),
-        Actions::Continuous(values) => {
-            Actions::Continuous(&values[rows.start * dimensions..rows.end * dimensions])
-        }
-    }
+/// The memory of each part of the observations, a row being what all agents of an environment see.
+fn regions<'a>(observations: &'a mut [ObservationArray], spec: &GameSpec) -> Vec<Region<'a>> {
+    let parts = observations.iter_mut().zip(&spec.observation.parts);
+    parts
+        .map(|(array, part)| Region { bytes: array.bytes_mut(), row_bytes: spec.n_agents * part.size() })
+        .collect()
 }
 
 /// What single environments report, by name.

@@ -23,7 +23,7 @@ pub(crate) struct PyBatch {
     #[pyo3(get)]
     telemetry: Py<PyDict>,
     #[pyo3(get)]
-    pub(crate) n_games: usize,
+    pub(crate) n_slots: usize,
     #[pyo3(get)]
     pub(crate) n_steps: usize,
 }
@@ -91,7 +91,7 @@ pub(crate) fn to_python(py: Python<'_>, batch: Batch, space: &ObservationSpace) 
         whole,
         clips,
         telemetry: telemetry(py, &batch.telemetry)?.unbind(),
-        n_games: batch.n_games,
+        n_slots: batch.n_slots,
         n_steps: batch.n_steps,
     };
     Py::new(py, PyClassInitializer::from(PyRecords { fields, next, learner, len }).add_subclass(rest))
@@ -163,7 +163,7 @@ impl PyBatch {
         }
         each_part(&records.field(slf.py(), &given)?, |array| {
             let shape: Vec<usize> = array.getattr("shape")?.extract()?;
-            let dims = [&[batch.n_steps, batch.n_games], &shape[1..]].concat();
+            let dims = [&[batch.n_steps, batch.n_slots], &shape[1..]].concat();
             array.call_method1("reshape", (PyTuple::new(slf.py(), dims)?,))
         })
     }
@@ -186,26 +186,26 @@ impl PyBatch {
         length: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyMinibatches> {
-        let (py, Self { n_steps, n_games, .. }) = (slf.py(), slf.get());
+        let (py, Self { n_steps, n_slots, .. }) = (slf.py(), slf.get());
         let size = count("size", size, 1..=i64::MAX)?;
         let steps = optional_count("length", length, 1..=i64::MAX)?.unwrap_or(*n_steps);
         if let Some(length) = length.filter(|_| !n_steps.is_multiple_of(steps)) {
             return Err(wrong_value("length", &format!("a divisor of the {n_steps} steps"), length));
         }
-        let order: Vec<usize> = permutation(py, n_games * (n_steps / steps), seed)?.extract()?;
-        let first = |sequence: usize| sequence / n_games * steps * n_games + sequence % n_games;
+        let order: Vec<usize> = permutation(py, n_slots * (n_steps / steps), seed)?.extract()?;
+        let first = |sequence: usize| sequence / n_slots * steps * n_slots + sequence % n_slots;
         let places: Vec<i64> = order
             .iter()
-            .flat_map(|sequence| (0..steps).map(move |step| (first(*sequence) + step * n_games) as i64))
+            .flat_map(|sequence| (0..steps).map(move |step| (first(*sequence) + step * n_slots) as i64))
             .collect();
         let places = hand_over(py, places, &[order.len(), steps])?;
         Ok(PyMinibatches::new(slf.as_super(), &places, size))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let Self { n_steps, n_games, .. } = slf.get();
+        let Self { n_steps, n_slots, .. } = slf.get();
         let learner = slf.as_super().get().learner;
-        Ok(format!("Batch({} records of {learner}: {n_steps} steps of {n_games} games)", slf.len()?))
+        Ok(format!("Batch({} records of {learner}: {n_steps} steps of {n_slots} slots)", slf.len()?))
     }
 }
 

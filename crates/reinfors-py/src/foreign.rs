@@ -37,6 +37,7 @@ impl PyForeignGame {
         let spec = GameSpec {
             id: name,
             name,
+            n_agents: 1,
             observation: ObservationSpace { parts: parts.into_iter().map(part).collect::<PyResult<_>>()? },
             action: action_space(actions)?,
             pacing: Pacing::default(),

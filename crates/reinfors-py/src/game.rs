@@ -5,7 +5,7 @@ use crate::arrays::by_part;
 use numpy::PyArray1;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{IntoPyDict, PyDict, PyList, PyTuple};
 use reinfors_core::{ActionSpace, ConfiguredGame, GameSpec, ObservationSpace, OptionSpec, OptionValue};
 use reinfors_games::registry;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -46,6 +46,12 @@ impl PyGame {
             dict.set_item(name, option_to_python(py, value)?)?;
         }
         Ok(dict)
+    }
+
+    /// How many agents act in one of its worlds.
+    #[getter]
+    fn n_agents(&self) -> usize {
+        self.game.spec().n_agents
     }
 
     /// Shape of one observation, by part where there are several.
@@ -108,11 +114,7 @@ impl PyGame {
     /// Reward keys with their default weights.
     #[getter]
     fn reward_keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for key in self.game.spec().reward {
-            dict.set_item(key.name, key.default)?;
-        }
-        Ok(dict)
+        self.game.spec().reward.iter().map(|key| (key.name, key.default)).into_py_dict(py)
     }
 
     /// Steps of the simulator after which an episode is cut off, or `None`.
@@ -130,11 +132,7 @@ impl PyGame {
     /// What can be chosen at a reset, with the defaults.
     #[getter]
     fn reset_flags<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for flag in self.game.spec().reset_flags {
-            dict.set_item(flag.name, flag.default)?;
-        }
-        Ok(dict)
+        self.game.spec().reset_flags.iter().map(|flag| (flag.name, flag.default)).into_py_dict(py)
     }
 
     fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(&'static str, Bound<'py, PyDict>)> {

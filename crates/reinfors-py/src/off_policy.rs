@@ -126,7 +126,7 @@ pub(crate) fn of_batch<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let (batch, records) = (slf.get(), slf.as_super().get());
     let (rho_clip, c_clip) = batch.clips.ok_or_else(|| records.absent("vtrace"))?;
-    let shapes: [&[usize]; 2] = [&[records.len], &[batch.n_steps, batch.n_games]];
+    let shapes: [&[usize]; 2] = [&[records.len], &[batch.n_steps, batch.n_slots]];
     let (target_log_probs, shape) = numbers("target_log_probs", target_log_probs, &shapes)?;
     let rows: Vec<i64> = PyBatch::whole(slf, "final_rows")?.bind(slf.py()).extract()?;
     let given = match final_values {
@@ -154,7 +154,7 @@ pub(crate) fn of_batch<'py>(
         values: &numbers("values", values, &shapes)?.0,
         truncated: &truncated,
         final_values: &final_values,
-        last_values: &numbers("last_values", last_values, &[&[batch.n_games]])?.0,
+        last_values: &numbers("last_values", last_values, &[&[batch.n_slots]])?.0,
     };
     made(slf.py(), told, rho_clip, c_clip, &shape)
 }

@@ -103,7 +103,7 @@ impl PyReplay {
         let batch = Transitions {
             space: &observations.space,
             seen: &observations.seen,
-            n_games: given.get().n_games,
+            n_slots: given.get().n_slots,
             step: &numbers::<i32>(py, records, "step")?,
             next_rows: &numbers::<i64>(py, records, "next_obs")?,
             actions: &actions,

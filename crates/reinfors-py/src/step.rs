@@ -4,31 +4,32 @@ use crate::arrays::hand_over_observations;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use reinfors_core::ObservationSpace;
+use reinfors_core::GameSpec;
 use reinfors_engine::vec_env::{InfoColumn, Stepped};
 
-/// Observations, rewards, terminated, truncated and infos, one row per environment.
+/// Observations, rewards, terminated, truncated and infos, one row per agent of each environment.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     (observations, step): Stepped,
-    space: &ObservationSpace,
+    spec: &GameSpec,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let n_envs = step.rewards.len();
+    let (n_rows, space) = (step.rewards.len(), &spec.observation);
     let infos = info_dict(py, step.infos)?;
     if !step.finals.is_empty() {
         let numpy = py.import("numpy")?;
-        let finals = numpy.call_method1("full", (n_envs, py.None(), "object"))?;
-        let mut present = vec![false; n_envs];
-        for (env, observation) in step.finals {
-            present[env] = true;
-            finals.set_item(env, hand_over_observations(py, observation, space, None)?)?;
+        let finals = numpy.call_method1("full", (n_rows, py.None(), "object"))?;
+        let mut present = vec![false; n_rows];
+        for (row, observation) in step.finals {
+            present[row] = true;
+            finals.set_item(row, hand_over_observations(py, observation, space, None)?)?;
         }
         infos.set_item("final_obs", finals)?;
         infos.set_item("final_info", info_dict(py, step.final_infos)?)?;
-        infos.set_item("_final_info", PyArray1::from_slice(py, &present))?;
+        let by_env = present.iter().copied().step_by(spec.n_agents);
+        infos.set_item("_final_info", PyArray1::from_iter(py, by_env))?;
         infos.set_item("_final_obs", PyArray1::from_vec(py, present))?;
     }
-    let observations = hand_over_observations(py, observations, space, Some(n_envs))?;
+    let observations = hand_over_observations(py, observations, space, Some(n_rows))?;
     let rewards = PyArray1::from_vec(py, step.rewards).into_any();
     let terminated = PyArray1::from_vec(py, step.terminated).into_any();
     let truncated = PyArray1::from_vec(py, step.truncated).into_any();

@@ -70,8 +70,7 @@ impl PyVecEnv {
         let env = py
             .detach(|| VecEnv::new(&configured, &reward, n_envs, n_threads, seed.clone(), mode))
             .or_raise()?;
-        let n_threads = env.n_threads();
-        let game = game.clone().unbind();
+        let (n_threads, game) = (env.n_threads(), game.clone().unbind());
         let env = Mutex::new(Some(AsyncVecEnv::new(env)));
         Ok(Self { env, game, configured, n_envs, n_threads, seed, autoreset })
     }
@@ -117,7 +116,7 @@ impl PyVecEnv {
     fn step<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
         let actions = self.actions(actions)?;
         let stepped = self.run(py, |env| env.step_into_new(actions.actions()))?;
-        step::to_python(py, stepped, &self.configured.spec().observation)
+        step::to_python(py, stepped, self.configured.spec())
     }
 
     #[pyo3(signature = (actions, /))]
@@ -133,7 +132,7 @@ impl PyVecEnv {
                 break stepped;
             }
         };
-        step::to_python(py, stepped, &self.configured.spec().observation)
+        step::to_python(py, stepped, self.configured.spec())
     }
 
     fn observe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -252,7 +251,8 @@ impl PyVecEnv {
     }
 
     fn actions(&self, actions: &Bound<'_, PyAny>) -> PyResult<ActionBuffer> {
-        ActionBuffer::read(actions, &self.configured.spec().action, self.n_envs)
+        let spec = self.configured.spec();
+        ActionBuffer::read(actions, &spec.action, self.n_envs * spec.n_agents)
     }
 
     fn observations<'py>(
@@ -260,7 +260,8 @@ impl PyVecEnv {
         py: Python<'py>,
         observations: Vec<ObservationArray>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        hand_over_observations(py, observations, &self.configured.spec().observation, Some(self.n_envs))
+        let spec = self.configured.spec();
+        hand_over_observations(py, observations, &spec.observation, Some(self.n_envs * spec.n_agents))
     }
 
     /// One seed per environment: an integer `s` means `s + i`.

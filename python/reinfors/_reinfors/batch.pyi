@@ -13,27 +13,27 @@ __all__ = ["Batch"]
 
 @final
 class Batch(Records):
-    """The records of one window, time-major: row `t * n_games + slot`. Cannot be pickled; its arrays can."""
+    """The records of one window, time-major: row `t * n_slots + slot`. Cannot be pickled; its arrays can."""
 
     @property
-    def n_games(self) -> int:
-        """Slots."""
+    def n_slots(self) -> int:
+        """Slots: one for each agent of each game, `game * n_agents + agent`."""
 
     @property
     def n_steps(self) -> int:
-        """Steps of every slot; `M = n_steps * n_games`."""
+        """Steps of every slot; `M = n_steps * n_slots`."""
 
     @property
     def last_obs(self) -> _ByPart:
-        """The observations that open the next window, (n_games, *obs_shape), read-only."""
+        """The observations that open the next window, (n_slots, *obs_shape), read-only."""
 
     @property
     def last_values(self) -> NDArray[np.float32]:
-        """Their values, (n_games,). Of `Ppo`."""
+        """Their values, (n_slots,). Of `Ppo`."""
 
     @property
     def last_states(self) -> NDArray[np.float32]:
-        """What `infer` is given with them, (n_games, *state_shape). Of policies with a state."""
+        """What `infer` is given with them, (n_slots, *state_shape). Of policies with a state."""
 
     @property
     def final_rows(self) -> NDArray[np.int64]:
@@ -70,10 +70,10 @@ class Batch(Records):
         """Targets and advantages by `reinfors.vtrace`, with the clips of the learner. Of `Vtrace`.
 
         Args:
-            target_log_probs: Log-densities of `actions` under the policy that learns, (M,) or (n_steps, n_games),
+            target_log_probs: Log-densities of `actions` under the policy that learns, (M,) or (n_steps, n_slots),
                 `float32` or `float64`.
             values: Its values of `obs`, of the same shape or the other.
-            last_values: Its values of `last_obs`, (n_games,).
+            last_values: Its values of `last_obs`, (n_slots,).
             final_values: Its values of `final_obs`, (K,); not needed where there are none.
 
         Returns:
@@ -86,7 +86,7 @@ class Batch(Records):
         """
 
     def time_major(self, name: str, /) -> _ByPart:
-        """A field as (n_steps, n_games, ...), a view; by part where observations have several.
+        """A field as (n_steps, n_slots, ...), a view; by part where observations have several.
 
         Raises:
             TypeError: `name` is no str.

@@ -47,7 +47,7 @@ class Engine:
         reward: Weights, or `None` for the game's defaults.
         policy: How actions are chosen.
         learner: What is made of the records.
-        n_games: Parallel episode slots, 1 to 65536.
+        n_games: Games played at once, 1 to 65536. Each of their agents is a slot.
         n_threads: Threads that step games; `None` for all cores.
         seed: A non-negative integer of any size, or `None` for fresh entropy, which `resolved_config` then tells.
 
@@ -69,7 +69,7 @@ class Engine:
     ) -> Self: ...
     @property
     def n_games(self) -> int:
-        """Parallel episode slots."""
+        """Games played at once."""
 
     @property
     def n_threads(self) -> int:
@@ -104,7 +104,8 @@ class Engine:
         """Makes one batch on this thread.
 
         Args:
-            n_records: Records wanted; made are `ceil(n_records / n_games)` steps of every slot.
+            n_records: Records wanted; made are `ceil(n_records / n_slots)` steps of every slot, of which there are
+                `n_slots = n_games * game.n_agents`.
             infer: The policy and value function.
 
         Raises:

@@ -39,6 +39,10 @@ class Game:
         """Every option with its value, defaults included."""
 
     @property
+    def n_agents(self) -> int:
+        """How many agents act in one of its worlds, each with an observation, an action and a reward of its own."""
+
+    @property
     def obs_shape(self) -> _ByPart:
         """Shape of one observation, a tuple; by part, in a dict, where an observation has several."""
 
@@ -48,7 +52,7 @@ class Game:
 
     @property
     def state_names(self) -> list[str] | None:
-        """What each number of the state vector is, or `None` where no state is observed."""
+        """What each number of the state vector is, or `None` where none is observed or they have no names."""
 
     @property
     def n_actions(self) -> int | None:

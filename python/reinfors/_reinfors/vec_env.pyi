@@ -19,6 +19,9 @@ __all__ = ["VecEnv"]
 class VecEnv:
     """Environments of one game, stepped by the caller: the face on which every adapter stands.
 
+    Agents are rows: agent `a` of environment `i` is row `i * n_agents + a` of observations, actions, rewards and ends,
+    of `n_rows = n_envs * game.n_agents` in all. Everything else is of environments.
+
     Every array that is returned is the caller's to keep. Observations are one array, or where the game observes several
     parts a dict of one array per part. A refused call changes nothing. Results do not depend on the
     number of threads. Cannot be copied or pickled: `save` and `load` carry single environments over.
@@ -89,7 +92,7 @@ class VecEnv:
                 environments to reset, the others staying where they are.
 
         Returns:
-            Observations (n_envs, *obs_shape) and infos.
+            Observations (n_rows, *obs_shape) and infos.
 
         Raises:
             TypeError: A seed, flag or mask has the wrong type.
@@ -103,12 +106,12 @@ class VecEnv:
         """Steps every environment once: `frame_skip` steps of the simulator for games that have it.
 
         Args:
-            actions: Integers (n_envs,) of any width, or real numbers (n_envs, D). `float32` is widened as it is: its
+            actions: Integers (n_rows,) of any width, or real numbers (n_rows, D). `float32` is widened as it is: its
                 -0.6 is not the `float64` -0.6, here as in the reference.
 
         Returns:
-            Observations (n_envs, *obs_shape), rewards `float64` (n_envs,), terminated and truncated `bool`
-            (n_envs,), and infos in Gymnasium's form: per key an array and, under `_key`, which environments report it.
+            Observations (n_rows, *obs_shape), rewards `float64` (n_rows,), terminated and truncated `bool`
+            (n_rows,), and infos in Gymnasium's form: per key an array and, under `_key`, which environments report it.
 
         Raises:
             TypeError: The actions have the wrong dtype.
@@ -141,7 +144,7 @@ class VecEnv:
         """
 
     def observe(self) -> _ByPart:
-        """The current observations, (n_envs, *obs_shape).
+        """The current observations, (n_rows, *obs_shape).
 
         Raises:
             RuntimeError: An environment was never reset, or this is closed.

@@ -1,8 +1,8 @@
 //! Frames that are stacked and steps that are skipped, against the same game without either.
 
-use super::{Check, RandomActions};
+use super::Check;
 use crate::rng::Pcg64;
-use crate::{AnyBatch, ObservationPart, OptionValue, Outcome, Registration};
+use crate::{AnyBatch, ObservationPart, OptionValue, Registration};
 
 /// Decisions after which stacked and skipped episodes have been compared enough.
 const DECISIONS: usize = 30;
@@ -54,7 +54,8 @@ impl Check {
                     if decision % 4 == 1 {
                         continue;
                     }
-                    let frames = unstacked(&stacked.shown(&mut *other, 0, part), &plain.parts()[part], depth);
+                    let frame = plain.parts()[part].clone().of_agents(self.n_agents());
+                    let frames = unstacked(&stacked.shown(&mut *other, 0, part), &frame, depth);
                     for (place, frame) in frames.iter().enumerate() {
                         let expected = &seen[part][(decision + 1 + place).saturating_sub(depth)];
                         assert_eq!(
@@ -63,12 +64,12 @@ impl Check {
                         );
                     }
                 }
-                let mut outcomes = [Outcome::default(); 2];
+                let (mut plainly, mut stacking) = (self.outcomes(1), self.outcomes(1));
                 let mut rng = Pcg64::from_entropy(&[decision as u32], &[]);
-                let actions = RandomActions::draw(&mut rng, &self.spec().action, 1);
-                one.step(actions.view(), None, &mut outcomes[..1]);
-                other.step(actions.view(), None, &mut outcomes[1..]);
-                assert_eq!(outcomes[0], outcomes[1], "stacking changed the episode");
+                let actions = self.actions(&mut rng, 1);
+                one.step(actions.view(), None, &mut plainly);
+                other.step(actions.view(), None, &mut stacking);
+                assert_eq!(plainly, stacking, "stacking changed the episode");
             }
             one.reset(0, None, &self.spec().default_flags());
             other.reset(0, None, &self.spec().default_flags());
@@ -85,22 +86,19 @@ impl Check {
         let (mut one, mut other) = (plain.seeded(1, 80), skipping.seeded(1, 80));
         let mut rng = Pcg64::from_entropy(&[3], &[]);
         for decision in 0..DECISIONS {
-            let actions = RandomActions::draw(&mut rng, &self.spec().action, 1);
-            let (mut expected, mut outcome) = ([Outcome::default()], [Outcome::default()]);
-            let mut reward = 0.0;
+            let actions = self.actions(&mut rng, 1);
+            let (mut expected, mut outcomes) = (self.outcomes(1), self.outcomes(1));
+            let mut rewards = vec![0.0; self.n_agents()];
             for _ in 0..FRAME_SKIP.1 {
                 one.step(actions.view(), None, &mut expected);
-                reward += expected[0].reward;
+                rewards.iter_mut().zip(&expected).for_each(|(sum, outcome)| *sum += outcome.reward);
                 if expected[0].is_end() {
                     break;
                 }
             }
-            other.step(actions.view(), None, &mut outcome);
-            assert_eq!(
-                outcome[0],
-                Outcome { reward, ..expected[0] },
-                "decision {decision} does not repeat its action"
-            );
+            expected.iter_mut().zip(rewards).for_each(|(outcome, sum)| outcome.reward = sum);
+            other.step(actions.view(), None, &mut outcomes);
+            assert_eq!(outcomes, expected, "decision {decision} does not repeat its action");
             assert_eq!(other.info(0), one.info(0), "info is not that of the last step");
             for part in 0..self.parts().len() {
                 let (shown, expected) = (skipping.newest(&mut *other, part), plain.newest(&mut *one, part));
@@ -112,7 +110,7 @@ impl Check {
     /// The newest frame of a part of what the only row shows.
     fn newest(&self, batch: &mut dyn AnyBatch, part: usize) -> Vec<u8> {
         let depth = self.spec().pacing.frame_stack.get() as usize;
-        let mut frame = self.parts()[part].clone();
+        let mut frame = self.parts()[part].clone().of_agents(self.n_agents());
         if let Some(axis) = frame.stack_axis {
             frame.shape[axis] /= depth;
         }

@@ -87,14 +87,14 @@ impl Contents {
 
     /// Stores what is new of the observations; returns the newest frame of each row that was seen.
     pub fn store_frames(&mut self, batch: &Transitions<'_>) -> Result<Vec<u64>, EngineError> {
-        let (seen, n_games, n_records) = (batch.seen, batch.n_games, batch.step.len());
-        let in_window = n_records + n_games;
+        let (seen, n_slots, n_records) = (batch.seen, batch.n_slots, batch.step.len());
+        let in_window = n_records + n_slots;
         let frames = &mut self.frames;
         let mut numbers = Vec::with_capacity(seen.rows());
         for row in 0..in_window {
             let observation = |part: usize| seen.row(part, row);
-            let number = if row < n_games {
-                match self.tails.get(row).filter(|_| self.tails.len() == n_games) {
+            let number = if row < n_slots {
+                match self.tails.get(row).filter(|_| self.tails.len() == n_slots) {
                     Some(tail) if frames.is_shown(*tail, observation) => *tail,
                     _ => {
                         let mut before = None;
@@ -109,9 +109,9 @@ impl Contents {
                 let begins = if row < n_records {
                     batch.step[row] == 0
                 } else {
-                    batch.next_rows[row - n_games] as usize >= in_window
+                    batch.next_rows[row - n_slots] as usize >= in_window
                 };
-                frames.push(observation, 0, (!begins).then(|| numbers[row - n_games]))?
+                frames.push(observation, 0, (!begins).then(|| numbers[row - n_slots]))?
             };
             numbers.push(number);
         }

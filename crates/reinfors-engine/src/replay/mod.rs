@@ -42,7 +42,7 @@ pub struct Transitions<'a> {
     /// The observations of the window, those that open the next, and the final ones.
     pub seen: &'a Gather,
     /// Slots of the window.
-    pub n_games: usize,
+    pub n_slots: usize,
     /// Which step of its episode each record is.
     pub step: &'a [i32],
     /// The row in `seen` of each record's next observation.

@@ -5,6 +5,7 @@ use crate::error::EngineErrorKind;
 use reinfors_core::rng::Pcg64;
 use reinfors_core::{
     Action, ActionSpace, Game, ObservationPart, OptionValue, Options, Pacing, ResetFlag, RewardKey, Step,
+    Turn,
 };
 use std::num::NonZeroU32;
 
@@ -56,10 +57,8 @@ impl Game for Walk {
         }
         self.at = if flags[0] { self.rng.integers(10) as u8 } else { 0 };
     }
-    fn step(&mut self, action: Action<'_>) -> Step {
-        let Action::Discrete(stride) = action else { unreachable!("checked against the action space") };
-        self.at = self.at.saturating_add((stride as f64 * self.stride) as u8);
-        Step { reward: self.reward * f64::from(self.at), terminated: (self.at > 20).then_some(0) }
+    fn step_all(turn: &mut Turn<'_, Self>, (): &mut (), steps: &mut Vec<Step>) {
+        steps.extend(turn.iter_mut().map(|(world, action)| world.step(action)));
     }
     fn observe(&self, _: usize, (): &mut (), out: &mut [u8]) {
         out.copy_from_slice(&[self.at, !self.at]);
@@ -79,6 +78,14 @@ impl Game for Walk {
     fn load(&mut self, bytes: &[u8]) -> reinfors_core::Result<()> {
         (self.rng, self.at) = decode(bytes)?;
         Ok(())
+    }
+}
+
+impl Walk {
+    fn step(&mut self, action: Action<'_>) -> Step {
+        let Action::Discrete(stride) = action else { unreachable!("checked against the action space") };
+        self.at = self.at.saturating_add((stride as f64 * self.stride) as u8);
+        Step { reward: self.reward * f64::from(self.at), terminated: (self.at > 20).then_some(0) }
     }
 }
 

@@ -170,7 +170,7 @@ fn a_snapshot_of_another_policy_learner_or_state_is_refused_by_name() {
 fn rows_of(batches: &[Batch], slot: usize) -> impl Iterator<Item = (&Batch, usize)> {
     batches
         .iter()
-        .flat_map(move |batch| (slot..batch.len()).step_by(batch.n_games).map(move |row| (batch, row)))
+        .flat_map(move |batch| (slot..batch.len()).step_by(batch.n_slots).map(move |row| (batch, row)))
 }
 
 #[test]

@@ -101,6 +101,7 @@ fn game(fails_at: usize, can_go_back: bool, seen: Option<Arc<AtomicUsize>>) -> C
     let spec = GameSpec {
         id: "clocks",
         name: "Clocks",
+        n_agents: 1,
         observation: ObservationSpace::of(part),
         action: ActionSpace::Discrete { names: vec!["wait".into(), "look".into()] },
         pacing: Pacing::default(),

@@ -48,7 +48,7 @@ fn a_version_takes_effect_between_two_steps_of_all_slots() {
         while seen.len() < 100 {
             assert!(begin.elapsed() < WATCHDOG, "versions seen: {}", seen.len());
             let batch = collect(&engine, 1).remove(0);
-            for step in batch.policy_version.chunks(batch.n_games) {
+            for step in batch.policy_version.chunks(batch.n_slots) {
                 assert!(step.iter().all(|version| *version == step[0]), "{step:?}");
                 assert!(step[0] >= last);
                 last = step[0];

@@ -58,7 +58,7 @@ fn each_row_has_its_own_state_and_its_own_frames() {
             if decision == 0 {
                 assert_eq!(older, newer, "the first frame fills the stack");
             } else {
-                assert_eq!(*older, recorded[row - batch.n_games][1]);
+                assert_eq!(*older, recorded[row - batch.n_slots][1]);
             }
         }
         let finals = asked.iter().flatten().filter(|[_, newer]| newer.steps == MAX_STEPS);

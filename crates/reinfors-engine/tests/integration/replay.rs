@@ -18,7 +18,7 @@ fn try_add(replay: &mut Replay, engine: &Engine, batch: &Batch) -> Result<(), re
     replay.add(Transitions {
         space: &engine.spec().observation,
         seen: &made.seen,
-        n_games: batch.n_games,
+        n_slots: batch.n_slots,
         step: &batch.step,
         next_rows: &made.next_rows,
         actions: &batch.actions,

@@ -20,7 +20,7 @@ fn value_and_log_prob_of_each_row_are_those_of_its_observation() {
     for head in HeadKind::ALL {
         let engine = engine(head, 2);
         for batch in collect(&engine, 4) {
-            assert_eq!((batch.len(), batch.n_steps, batch.n_games), (35, 7, 5));
+            assert_eq!((batch.len(), batch.n_steps, batch.n_slots), (35, 7, 5));
             for row in 0..batch.len() {
                 let seen = seen(&batch, row);
                 let params = params(seen, engine.n_params());

@@ -5,7 +5,7 @@ use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_core::{
     Action, ActionSpace, ConfiguredGame, Error, Game, Inspected, ObservationPart, ObservationSpace,
     OptionValue, Options, Pacing, Picture, PictureSize, Registration, Registry, ResetFlag, Result, RewardKey,
-    StateEntry, Step, decode, encode,
+    StateEntry, Step, Turn, decode, encode,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -133,24 +133,8 @@ impl Game for Drift {
         self.steps = 0;
     }
 
-    fn step(&mut self, action: Action<'_>) -> Step {
-        self.steps += 1;
-        assert!(self.panic_at.is_none_or(|at| at.get() != self.steps), "the drift was told to panic");
-        let push = match action {
-            Action::Discrete(index) => index as f64 - 1.0,
-            Action::Continuous(values) => values[0] + values[1],
-        };
-        self.position += 0.5 * push + self.rng.uniform(-0.1, 0.1);
-        let terminated = if !self.mortal {
-            None
-        } else if self.steps >= self.lifetime {
-            Some(0)
-        } else if self.position.abs() > 3.0 {
-            Some(1)
-        } else {
-            None
-        };
-        Step { reward: self.weight * self.position, terminated }
+    fn step_all(turn: &mut Turn<'_, Self>, (): &mut (), steps: &mut Vec<Step>) {
+        steps.extend(turn.iter_mut().map(|(world, action)| world.step(action)));
     }
 
     fn observe(&self, part: usize, (): &mut (), out: &mut [u8]) {
@@ -189,6 +173,28 @@ impl Game for Drift {
         }
         *self = Self { mortal: self.mortal, panic_at: self.panic_at, weight: self.weight, ..saved };
         Ok(())
+    }
+}
+
+impl Drift {
+    pub fn step(&mut self, action: Action<'_>) -> Step {
+        self.steps += 1;
+        assert!(self.panic_at.is_none_or(|at| at.get() != self.steps), "the drift was told to panic");
+        let push = match action {
+            Action::Discrete(index) => index as f64 - 1.0,
+            Action::Continuous(values) => values[0] + values[1],
+        };
+        self.position += 0.5 * push + self.rng.uniform(-0.1, 0.1);
+        let terminated = if !self.mortal {
+            None
+        } else if self.steps >= self.lifetime {
+            Some(0)
+        } else if self.position.abs() > 3.0 {
+            Some(1)
+        } else {
+            None
+        };
+        Step { reward: self.weight * self.position, terminated }
     }
 }
 

@@ -156,11 +156,6 @@ impl Game for CarRacing {
         self.ahead = ready.downcast().ok().map(|laid| *laid);
     }
 
-    fn step(&mut self, action: Action<'_>) -> Step {
-        let outcome = self.state.race.step(Some(self.control(action)));
-        self.record(outcome)
-    }
-
     fn step_all(turn: &mut Turn<'_, Self>, field: &mut Field, steps: &mut Vec<Step>) {
         field.clear();
         for (game, action) in turn.iter_mut() {

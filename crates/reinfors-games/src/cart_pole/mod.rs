@@ -15,7 +15,7 @@ use motion::{Fall, Integrator, Motion, THETA_THRESHOLD, X_THRESHOLD};
 use reinfors_core::rng::{Pcg64, Seed};
 use reinfors_core::{
     Action, ActionSpace, Error, Game, Inspected, ObservationSpace, Pacing, Picture, PictureSize, ResetFlag,
-    Result, RewardKey, StateEntry, Step, decode, encode,
+    Result, RewardKey, StateEntry, Step, Turn, decode, encode,
 };
 use reinfors_render::Scene;
 use serde::{Deserialize, Serialize};
@@ -140,17 +140,8 @@ impl Game for CartPole {
         *has_fallen = false;
     }
 
-    fn step(&mut self, action: Action<'_>) -> Step {
-        let State { motion, has_fallen, .. } = &mut self.state;
-        motion.push(matches!(action, Action::Discrete(1)), self.integrator);
-        let fall = motion.fall();
-        let reward = match (fall, *has_fallen) {
-            (None, _) => self.alive,
-            (Some(_), false) => self.alive + self.fall,
-            (Some(_), true) => self.fall,
-        };
-        *has_fallen |= fall.is_some();
-        Step { reward, terminated: fall.map(|fall: Fall| fall as u8) }
+    fn step_all(turn: &mut Turn<'_, Self>, (): &mut (), steps: &mut Vec<Step>) {
+        steps.extend(turn.iter_mut().map(|(world, action)| world.step(action)));
     }
 
     fn observe(&self, part: usize, canvas: &mut Canvas, out: &mut [u8]) {
@@ -196,5 +187,20 @@ impl Game for CartPole {
         }
         self.state = state;
         Ok(())
+    }
+}
+
+impl CartPole {
+    fn step(&mut self, action: Action<'_>) -> Step {
+        let State { motion, has_fallen, .. } = &mut self.state;
+        motion.push(matches!(action, Action::Discrete(1)), self.integrator);
+        let fall = motion.fall();
+        let reward = match (fall, *has_fallen) {
+            (None, _) => self.alive,
+            (Some(_), false) => self.alive + self.fall,
+            (Some(_), true) => self.fall,
+        };
+        *has_fallen |= fall.is_some();
+        Step { reward, terminated: fall.map(|fall: Fall| fall as u8) }
     }
 }
