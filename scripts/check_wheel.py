@@ -32,7 +32,7 @@ for name in rf.games.registered():
     engine = rf.Engine(game, None, rf.policies.Ppo(), rf.learners.Ppo(), n_games=4, seed=0)
     infer = lambda obs: (np.zeros((len(obs), engine.n_params)), np.zeros(len(obs)))
     with engine.collect_stream(64, infer) as stream:
-        assert len(next(stream)) == 64
+        assert len(next(stream)) >= 64
     envs = rf.VecEnv(game, 1, seed=0)
     envs.reset()
     assert envs.render(0).std() > 0

@@ -231,8 +231,23 @@ def test_an_evaluation_is_that_of_the_library(tmp_path: Path) -> None:
     assert repr(stats) in shown
 
 
+SINGLE = [name for name in choice.names() if choice.game(name, []).n_agents == 1]
+TEAMS = [name for name in choice.names() if name not in SINGLE]
+
+
 @pytest.mark.conformance
-@pytest.mark.parametrize("name", choice.names())
+@pytest.mark.parametrize("name", TEAMS)
+def test_a_team_is_recorded_but_neither_evaluated_nor_driven_by_keys(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("imageio")
+    told = json.loads(run("record", "-g", name, "--steps", "5", "-o", "max_steps=8", "--json", str(tmp_path / "a.gif")))
+    assert told["steps"] == 5
+    pytest.importorskip("pygame")
+    for command in (["eval", "-g", name], ["play", name]):
+        assert "has 3: use reinfors.pettingzoo.ParallelEnv" in refused(*command)
+
+
+@pytest.mark.conformance
+@pytest.mark.parametrize("name", SINGLE)
 def test_random_play_of_any_game_is_evaluated(name: str) -> None:
     told = json.loads(run("eval", "-g", name, "-n", "2", "-o", "max_steps=20", "--json"))
     assert [episode["seed"] for episode in told["episodes"]] == [0, 1]
@@ -292,7 +307,7 @@ def test_the_demo_runs_once_more_where_blas_would_have_threads(monkeypatch: pyte
     ]
 
 
-@pytest.mark.parametrize("env", PUBLIC_ENVS, ids=lambda env: env.id)
+@pytest.mark.parametrize("env", [env for env in PUBLIC_ENVS if env.keys], ids=lambda env: env.id)
 def test_keys_drive(env: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     pygame = pytest.importorskip("pygame")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")

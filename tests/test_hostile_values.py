@@ -104,7 +104,12 @@ GOOD: dict[str, Any] = {
 
 def constructors() -> dict[str, Callable[..., Any]]:
     """Every public class and function of the package that can be called by users."""
-    faces = [(rf.gym, "gymnasium"), (rf.sb3, "stable_baselines3"), (rf.dm_env, "dm_env")]
+    faces = [
+        (rf.gym, "gymnasium"),
+        (rf.sb3, "stable_baselines3"),
+        (rf.dm_env, "dm_env"),
+        (rf.pettingzoo, "pettingzoo"),
+    ]
     installed = [face for face, library in faces if importlib.util.find_spec(library)]
     modules = [rf, rf.games, rf.policies, rf.learners, *installed]
     found = {}

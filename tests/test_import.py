@@ -69,7 +69,7 @@ def test_importing_takes_less_than_150_milliseconds_beside_numpy() -> None:
 def test_public_ids_are_registered_whichever_is_imported_first(imports: str) -> None:
     pytest.importorskip("gymnasium")
     listed = run(f"{imports}\nprint(*[name for name in gymnasium.registry if name.startswith('reinfors/')])")
-    assert listed.split() == [f"reinfors/{env.id}" for env in PUBLIC_ENVS]
+    assert listed.split() == [f"reinfors/{env.id}" for env in PUBLIC_ENVS if env.in_gymnasium]
 
 
 def run_at_level(name: str) -> subprocess.CompletedProcess[str]:
@@ -89,7 +89,7 @@ def test_the_level_of_instructions_is_chosen_by_a_name_that_there_is() -> None:
 
 def test_gymnasium_imports_the_adapter_that_an_id_names() -> None:
     gymnasium = pytest.importorskip("gymnasium")
-    for env in PUBLIC_ENVS:
+    for env in filter(lambda env: env.in_gymnasium, PUBLIC_ENVS):
         made = f"gymnasium.make('reinfors.adapters.gymnasium:reinfors/{env.id}')"
         assert run(f"import gymnasium\nprint({made}.spec.id)").strip() == f"reinfors/{env.id}"
     assert gymnasium is not None
@@ -109,7 +109,7 @@ def test_every_public_name_is_there() -> None:
 
 
 @pytest.mark.skipif(os.environ.get("CI", "").lower() in {"", "0", "false"}, reason="only CI must have everything")
-@pytest.mark.parametrize("library", ["dm_env", "gymnasium", "jax", "stable_baselines3", "torch"])
+@pytest.mark.parametrize("library", ["dm_env", "gymnasium", "jax", "mpe2", "pettingzoo", "stable_baselines3", "torch"])
 def test_in_ci_no_test_is_skipped_for_want_of_a_library(library: str) -> None:
     assert importlib.util.find_spec(library) is not None
 
@@ -120,6 +120,7 @@ def test_in_ci_no_test_is_skipped_for_want_of_a_library(library: str) -> None:
         ("gym", "VectorEnv", "gymnasium", "gym"),
         ("sb3", "VecEnv", "stable_baselines3", "sb3"),
         ("dm_env", "Environment", "dm_env", "dm-env"),
+        ("pettingzoo", "ParallelEnv", "pettingzoo", "pettingzoo"),
     ],
 )
 def test_a_face_imports_its_library_at_first_use_and_says_where_to_get_it(

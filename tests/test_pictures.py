@@ -12,7 +12,8 @@ import reinfors as rf
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-OWN = (400, 600)
+OWN = (400, 600)  # of most
+OWNS = {"SimpleSpread": (700, 700)}
 
 
 def driven(game: rf.games.Game) -> rf.VecEnv:
@@ -20,7 +21,8 @@ def driven(game: rf.games.Game) -> rf.VecEnv:
     env = rf.VecEnv(game, n_envs=1, n_threads=1, seed=3)
     env.reset()
     for step in range(90):
-        env.step(np.array([step % 2 if game.name == "CartPole" else (3, 3, 1)[step // 10 % 3]]))
+        action = step % 2 if game.name == "CartPole" else (3, 3, 1)[step // 10 % 3]
+        env.step(np.full(game.n_agents, action))
     return env
 
 
@@ -35,9 +37,9 @@ def shrunk(picture: NDArray[np.uint8], times: int) -> NDArray[np.float64]:
 @pytest.mark.parametrize("name", rf.games.registered())
 def test_a_picture_has_the_size_asked_for_and_moves_nothing(name: str) -> None:
     env = driven(rf.games.make(name))
-    before, own = env.save(0), env.render(0)
-    assert own.shape == (*OWN, 3)
-    assert np.array_equal(env.render(0, OWN), own)
+    before, own, own_size = env.save(0), env.render(0), OWNS.get(name, OWN)
+    assert own.shape == (*own_size, 3)
+    assert np.array_equal(env.render(0, own_size), own)
     for size in [(32, 32), (120, 500), (799, 999), (801, 1001), [1080, 1920], np.array([2160, 3840])]:
         picture = env.render(0, size)  # type: ignore[arg-type]
         assert (picture.shape, picture.dtype) == ((*size, 3), np.uint8)
@@ -48,7 +50,8 @@ def test_a_picture_has_the_size_asked_for_and_moves_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", rf.games.registered())
 def test_a_large_picture_is_the_same_scene_in_more_detail(name: str) -> None:
     env = driven(rf.games.make(name))
-    own, large = env.render(0), env.render(0, (1600, 2400))
+    height, width = OWNS.get(name, OWN)
+    own, large = env.render(0), env.render(0, (4 * height, 4 * width))
     assert np.abs(shrunk(large, 4) - own).mean() < 1.5
     enlarged = own.repeat(4, axis=0).repeat(4, axis=1)
     assert (large != enlarged).any(axis=2).mean() > 0.0005

@@ -3,7 +3,7 @@
 Needs NumPy only. What speaks to another library (`gym`) imports it when it is first used.
 """
 
-from reinfors import adapters, dm_env, games, gym, learners, logging, policies, sb3
+from reinfors import adapters, dm_env, games, gym, learners, logging, pettingzoo, policies, sb3
 from reinfors._reinfors import (
     Batch,
     CollectStream,
@@ -39,6 +39,7 @@ __all__ = [
     "gym",
     "learners",
     "logging",
+    "pettingzoo",
     "policies",
     "sb3",
     "vtrace",

@@ -13,13 +13,14 @@ class PublicEnv:
     """One environment id.
 
     Attributes:
-        id: Name and version, without a namespace.
+        id: Name and version, without a namespace; of a game of several agents, what PettingZoo calls it.
         game: The game's public name.
         options: Options under which the game equals the reference, where they differ from the game's defaults.
         max_episode_steps: Steps after which the reference's time limit cuts an episode off.
         reward_threshold: Return at which the reference calls the task solved.
         render_fps: Steps per second of simulated time.
         keys: What a held key does in `reinfors play` under `options`, by its name; "" is no key.
+        in_gymnasium: Whether Gymnasium is told of the id.
         demo: Options under which `reinfors demo` learns it in a minute; `None` where there is no such demo.
     """
 
@@ -30,6 +31,7 @@ class PublicEnv:
     reward_threshold: float | None = None
     render_fps: int = 30
     keys: dict[str, object] | None = None
+    in_gymnasium: bool = True
     demo: dict[str, object] | None = None
 
 
@@ -60,4 +62,5 @@ PUBLIC_ENVS = (
         render_fps=50,
         keys={"left": 0, "right": 1},
     ),
+    PublicEnv(id="simple_spread_v3", game="SimpleSpread", max_episode_steps=25, render_fps=10, in_gymnasium=False),
 )

@@ -11,7 +11,7 @@ from reinfors._reinfors import registered as registered
 from reinfors.foreign import Batch as Batch
 from reinfors.foreign import Gymnasium as Gymnasium
 
-__all__ = ["Batch", "CarRacing", "CartPole", "Game", "Gymnasium", "describe", "make", "registered"]
+__all__ = ["Batch", "CarRacing", "CartPole", "Game", "Gymnasium", "SimpleSpread", "describe", "make", "registered"]
 
 def make(name: str, **options: object) -> Game:
     """A game by its name.
@@ -134,5 +134,41 @@ class CartPole(Game):
         layout: Literal["chw", "hwc"] = "chw",
         frames: Literal["exact", "fast"] = "exact",
         obs: Literal["pixels", "state", "both"] = "state",
+    ) -> Self: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, object]]: ...
+
+class SimpleSpread(Game):
+    """Spread agents over landmarks without bumping into each other: MPE2's simple_spread_v3, seed for seed.
+
+    Several agents act at once. Control of each is one of five discrete actions (nothing, left, right, down, up), or
+    with continuous=True five numbers from 0 to 1, taken in single precision, of which the right less the left and
+    the up less the down count. Each agent observes its own velocity and position, the way to every landmark, the
+    way to every other agent, and two zeros for each of these, where agents that speak would be heard: 6 numbers per
+    agent of the world, as float32. Each step costs every agent half the sum of the landmarks' distances to the
+    agents nearest to them, and each agent half a point for every other one that it touches. An episode is truncated
+    after max_steps steps.
+
+    Reward keys, with their defaults:
+        distance (-0.5): Paid to every agent at every step, times the sum of the landmarks' distances to the agents
+            nearest to them; -(1 - r) is the reference's local_ratio=r.
+        collision (-0.5): Paid to an agent at every step for each other one that it touches; -r is the reference's
+            local_ratio=r.
+
+    Args:
+        n_agents: Agents, and as many landmarks. Allowed: from 1 to 64.
+        continuous: Five numbers from 0 to 1 per agent in place of five numbered actions.
+        terminate_on_success: Ends an episode when each landmark has an agent within 0.1 of it, but at its last
+            step.
+        max_steps: Steps of the simulator after which an episode is truncated; None never truncates. Allowed: an
+            integer from 1 to 4294967295, or None.
+    """
+
+    def __new__(
+        cls,
+        *,
+        n_agents: int = 3,
+        continuous: bool = False,
+        terminate_on_success: bool = False,
+        max_steps: int | None = 25,
     ) -> Self: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, object]]: ...

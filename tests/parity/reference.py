@@ -25,8 +25,9 @@ def _refuse(reason: str) -> NoReturn:
     pytest.skip(reason, allow_module_level=True)
 
 
-def _check_versions() -> None:
-    for package, pinned in PINNED.items():
+def require_packages(packages: dict[str, str]) -> None:
+    """Skips the importing module, or fails in CI, unless these are installed in these versions."""
+    for package, pinned in packages.items():
         try:
             installed = metadata.version(package)
         except metadata.PackageNotFoundError:
@@ -35,7 +36,7 @@ def _check_versions() -> None:
             _refuse(f"needs {package} {pinned}, {installed} is installed")
 
 
-_check_versions()
+require_packages(PINNED)
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # SWIG's types and pygame's resources are deprecated in ways that are not ours

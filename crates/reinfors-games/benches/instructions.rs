@@ -23,12 +23,15 @@ const HOLD: usize = 5;
 const KINDS: [(&str, &[(&str, &str)]); 4] = [
     ("exact", &[("obs", "pixels"), ("frames", "exact")]),
     ("fast", &[("obs", "pixels"), ("frames", "fast")]),
-    ("state", &[("obs", "state")]),
-    ("reset", &[("obs", "state")]),
+    ("state", STATE),
+    ("reset", STATE),
 ];
+const STATE: &[(&str, &str)] = &[("obs", "state")];
 
-/// The game under these options, if it has them.
+/// The game under these options, if it has them; one without a choice observes its state.
 fn configured(registration: &Registration, options: &[(&str, &str)]) -> Option<ConfiguredGame> {
+    let has_choice = (registration.options)().iter().any(|option| option.name == "obs");
+    let options = if has_choice || options != STATE { options } else { &[] };
     let options: Vec<_> =
         options.iter().map(|(name, value)| ((*name).into(), OptionValue::Text((*value).into()))).collect();
     registration.configure(&options).ok()
@@ -56,9 +59,9 @@ impl Course {
             batch,
             rng: Pcg64::from(&Seed::from(7)),
             n_actions: names.len() as u64,
-            actions: vec![0; WORLDS],
-            outcomes: vec![Outcome::default(); WORLDS],
-            observations: vec![0; WORLDS * spec.observation.parts[0].size()],
+            actions: vec![0; WORLDS * spec.n_agents],
+            outcomes: vec![Outcome::default(); WORLDS * spec.n_agents],
+            observations: vec![0; WORLDS * spec.n_agents * spec.observation.parts[0].size()],
         }
     }
 

@@ -10,7 +10,7 @@ from dm_env import specs
 
 from reinfors._reinfors import VecEnv
 from reinfors.adapters.bounds import float_bounds
-from reinfors.adapters.single import batch_of_one, first
+from reinfors.adapters.single import batch_of_one, check_single, first
 
 if TYPE_CHECKING:
     from reinfors._reinfors import Game
@@ -35,8 +35,9 @@ class Environment(dm_env.Environment):
 
         Raises:
             TypeError: An argument has the wrong type.
-            ValueError: A reward key is not the game's.
+            ValueError: A reward key is not the game's, or the game has several agents.
         """
+        check_single(game, "dm_env's Environment")
         self.game = game
         self._env = VecEnv(game, 1, 1, seed, reward, autoreset="disabled")
         self._is_over = True

@@ -16,7 +16,7 @@ from gymnasium.utils import seeding
 
 from reinfors import games
 from reinfors._reinfors import Game, VecEnv
-from reinfors.adapters.single import batch_of_one, first
+from reinfors.adapters.single import batch_of_one, check_single, first
 from reinfors.adapters.spaces import action_space, observation_space
 from reinfors.envs import PUBLIC_ENVS
 
@@ -155,10 +155,15 @@ def game_of(game: str | Game, options: dict[str, Any], *, verbose: bool) -> Game
     """A game as it is, or by its name under what Gymnasium's users expect: channels last, no time limit of its own."""
     if verbose is not False:
         raise ValueError(f"verbose must be False, since nothing is printed here, got {verbose!r}")
-    if not isinstance(game, Game):
-        return games.make(game, **{"layout": "hwc", "max_steps": None, **options})
-    if options:
-        raise TypeError(f"{game.name} has its options already: make it with {', '.join(options)}, or give its name")
+    if isinstance(game, Game):
+        if options:
+            given = ", ".join(options)
+            raise TypeError(f"{game.name} has its options already: make it with {given}, or give its name")
+    else:
+        declared = {option["name"] for option in games.describe(game)["options"]}
+        usual = {key: value for key, value in (("layout", "hwc"), ("max_steps", None)) if key in declared}
+        game = games.make(game, **{**usual, **options})
+    check_single(game, "a Gymnasium environment")
     return game
 
 
@@ -212,7 +217,7 @@ def _single(infos: dict[str, Any]) -> dict[str, Any]:
 
 
 for _env in PUBLIC_ENVS:
-    if (_id := f"{NAMESPACE}/{_env.id}") not in gymnasium.registry:
+    if _env.in_gymnasium and (_id := f"{NAMESPACE}/{_env.id}") not in gymnasium.registry:
         gymnasium.register(
             id=_id,
             entry_point=f"{__name__}:{GymnasiumEnv.__name__}",

@@ -13,6 +13,7 @@ from stable_baselines3.common.vec_env import VecEnv as Sb3VecEnv
 
 from reinfors import _reinfors
 from reinfors.adapters.gymnasium import check_render_size
+from reinfors.adapters.single import check_single
 from reinfors.adapters.spaces import action_space, observation_space
 
 if TYPE_CHECKING:
@@ -63,11 +64,12 @@ class VecEnv(Sb3VecEnv):
 
         Raises:
             TypeError: An argument has the wrong type.
-            ValueError: A value is not allowed, or a reward key is not the game's.
+            ValueError: A value is not allowed, a reward key is not the game's, or the game has several agents.
         """
         given: object = render_mode
         if given is not None and not (isinstance(given, str) and given == RENDER_MODE):
             raise ValueError(f"render_mode must be None or {RENDER_MODE!r}, got {render_mode!r}")
+        check_single(game, "Stable-Baselines3's VecEnv")
         self.game = game
         self._env = _reinfors.VecEnv(game, n_envs, n_threads, seed, reward, autoreset="same_step")
         check_render_size(self._env, render_size)

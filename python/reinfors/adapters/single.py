@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from reinfors._reinfors import Game
+
+
+def check_single(game: Game, what: str) -> None:
+    """Refuses a game of several agents where one acts.
+
+    Raises:
+        ValueError: It has several.
+    """
+    n_agents: object = getattr(game, "n_agents", 1)  # what is no game is refused by its type later
+    if n_agents != 1:
+        raise ValueError(
+            f"{what} is of games of one agent, and {game.name} has {n_agents}: use reinfors.pettingzoo.ParallelEnv"
+        )
 
 
 def first(observations: Any) -> Any:  # noqa: ANN401

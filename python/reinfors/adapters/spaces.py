@@ -28,6 +28,19 @@ def action_space(game: Game) -> spaces.Space[Any]:
     return spaces.Box(low, high, dtype=np.float32)
 
 
+def joint_observation_space(game: Game) -> spaces.Box:
+    """The space of what all agents observe, one behind the other along the first axis.
+
+    Raises:
+        NotImplementedError: An observation has several parts.
+    """
+    one = observation_space(game)
+    if not isinstance(one, spaces.Box):
+        raise NotImplementedError(f"only one array of each agent can be put behind another's, got {game}")
+    low, high = (np.concatenate([bound] * game.n_agents) for bound in (one.low, one.high))
+    return spaces.Box(low, high, dtype=one.dtype)
+
+
 def _box(game: Game, shape: tuple[int, ...], dtype: np.dtype[Any]) -> spaces.Box:
     if dtype == np.uint8:
         return spaces.Box(0, 255, shape, np.uint8)

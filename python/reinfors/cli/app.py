@@ -181,11 +181,13 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Play the episodes of a list of seeds and tell what a policy is worth."""
+    from reinfors.adapters.single import check_single
     from reinfors.cli import choice
     from reinfors.cli import eval as show
 
     with refusals():
         chosen, act = choice.game_and_policy(game, given or [], policy, checkpoint, seed)
+        check_single(chosen, "an evaluation")
     stats = show.evaluated(chosen, act, episodes=episodes, seed=seed, threads=threads)
     if json:
         typer.echo(choice.as_json(show.told(stats)))

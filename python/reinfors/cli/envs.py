@@ -25,6 +25,7 @@ def described(game: games.Game) -> dict[str, Any]:
         "name": game.name,
         "doc": declared["doc"],
         "ids": [env.id for env in PUBLIC_ENVS if env.game == game.name],
+        "agents": game.n_agents,
         "observations": {part: {"shape": list(shapes[part]), "dtype": str(dtypes[part])} for part in shapes},
         "state": game.state_names,
         "actions": actions,
@@ -61,6 +62,8 @@ def show(game: games.Game, *, as_json: bool) -> None:
     console = Console()
     console.print(f"[bold]{row['name']}[/]  {', '.join(row['ids'])}", highlight=False)
     console.print(" ".join(row["doc"].split()), highlight=False, markup=False)
+    if row["agents"] > 1:
+        console.print(f"\nagents: {row['agents']}, of each of which is what follows", highlight=False)
     for part, array in row["observations"].items():
         console.print(f"\n{part}: {array['dtype']} {tuple(array['shape'])}", highlight=False, markup=False)
     if row["state"]:

@@ -15,6 +15,7 @@ LIBRARIES = (
     "gymnasium",
     "stable-baselines3",
     "dm-env",
+    "pettingzoo",
     "torch",
     "jax",
     "tensorboardX",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import reinfors as rf
+from reinfors.adapters.single import check_single
 from reinfors.cli import choice
 from reinfors.cli.refusal import library
 
@@ -72,6 +73,7 @@ def play(name: str, given: list[str], *, seed: int | None, fps: float | None, st
     pygame = library("pygame", "play")
     row = choice.row_of(name)
     game = choice.game(name, given, row.options if row else None)
+    check_single(game, "the keyboard")
     keyboard = Keyboard(game, row.keys if row and row.options.items() <= game.options.items() else None)
     envs = rf.VecEnv(game, 1, seed=seed, autoreset="disabled")
     envs.reset()

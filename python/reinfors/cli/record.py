@@ -64,7 +64,7 @@ def episodes(
             detail.
 
     Returns:
-        Of each episode: its frames, and its return.
+        Of each episode: its frames, and its return, which is the sum of its agents'.
     """
     envs = rf.VecEnv(game, n, seed=seed, autoreset="disabled")
     obs, _ = envs.reset()
@@ -77,10 +77,10 @@ def episodes(
         bar = bars.add_task("playing", total=limit)
         while running.any() and (most is None or steps < most):
             obs, rewards, terminated, truncated, _ = envs.step(act(obs))
-            returns += rewards * running
+            returns += rewards.reshape(n, -1).sum(axis=1) * running
             for i in np.flatnonzero(running):
                 films[i].append(envs.render(int(i), size))
-            running &= ~(terminated | truncated)
+            running &= ~(terminated | truncated)[:: game.n_agents]
             steps += 1
             bars.update(bar, completed=min(steps, limit or steps))
     envs.close()
