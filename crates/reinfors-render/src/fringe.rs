@@ -34,7 +34,10 @@ impl FringeLine {
     /// The line from `a` to `b` as far as it lies on the surface.
     #[inline(always)]
     pub fn new(a: Point, b: Point, surface: Size) -> Option<Self> {
-        let (start, end) = clip_segment(a, b, surface)?;
+        let is_inside = |point: Point| {
+            (0..surface.width as i32).contains(&point.x) && (0..surface.height as i32).contains(&point.y)
+        };
+        let (start, end) = if is_inside(a) && is_inside(b) { (a, b) } else { clip_segment(a, b, surface)? };
         let (upper, lower) = if start.y > end.y { (end, start) } else { (start, end) };
         let (dx, rows) = (lower.x - upper.x, lower.y - upper.y);
         let direction = if dx >= 0 { 1 } else { -1 };

@@ -26,7 +26,7 @@ pub(super) const NO_LINE: u32 = u32::MAX;
 pub(super) struct Channels {
     pub drawn: [u8; 3],
     pub count: u8,
-    /// Whether green, and whether blue, is what red is.
+    /// Whether green, and whether blue, is what red is, which is drawn.
     like_red: [bool; 2],
 }
 
@@ -208,7 +208,8 @@ impl Contrast {
             self.differing >> 8 & 0xff != 0 && !like_red[0],
             self.differing >> 16 & 0xff != 0 && !like_red[1],
         ];
-        let mut channels = Channels { like_red, ..Channels::default() };
+        let mut channels =
+            Channels { like_red: like_red.map(|is_red| is_red && wanted[0]), ..Channels::default() };
         for (channel, is_wanted) in (0..).zip(wanted) {
             channels.drawn[usize::from(channels.count).min(2)] = channel;
             channels.count += u8::from(is_wanted);
