@@ -51,6 +51,24 @@ def test_slow_games_are_a_slow_sampler() -> None:
     assert ("drawing" if seconds["render"] > seconds["step"] else "stepping") in telemetry["advice"]
 
 
+def test_more_threads_are_not_advised_where_they_would_have_nothing_to_do() -> None:
+    class Worlds:
+        def __init__(self, n: int) -> None:
+            self.n = n
+
+        def reset(self, rows: np.ndarray, seeds: Any) -> Any:
+            return np.zeros((len(rows), 1))
+
+        def step(self, actions: np.ndarray, active: np.ndarray) -> Any:
+            return np.zeros((self.n, 1)), np.zeros(self.n), np.zeros(self.n, bool), np.full(self.n, sum(range(99)) < 0)
+
+    team, foreign = rf.games.SimpleSpread(n_agents=64), rf.games.Batch(Worlds, obs_shape=(1,), n_actions=5)
+    for game, n_games in ((team, 1), (foreign, 8)):
+        engine = rf.Engine(game, None, rf.policies.Ppo(), rf.learners.Ppo(), n_games, seed=0)
+        advice = engine.collect(6400, lambda obs: (np.zeros((len(obs), 5)), np.zeros(len(obs)))).telemetry["advice"]
+        assert "n_threads" not in advice
+
+
 def test_a_slow_network_is_slow_inference() -> None:
     engine = engine_of()
     with engine.collect_stream(40, slow) as stream:

@@ -14,7 +14,7 @@ use crate::EngineError;
 use crate::batch::ActionArray;
 use crate::buffer::{ObservationStore, ObservationView, ObservationWriter};
 use crate::clock::Moment;
-use crate::config::{EngineConfig, cores};
+use crate::config::EngineConfig;
 use crate::easel::Easels;
 use crate::errand::Errands;
 use crate::exchange::Exchange;
@@ -26,7 +26,7 @@ use crate::observation::ObservationArray;
 use crate::policy::state_size;
 use crate::pool::{Meanwhile, NOTHING, Pool, Region, panic_message};
 use crate::shard::{Rules, Shard};
-use crate::telemetry::{Telemetry, Timing};
+use crate::telemetry::{Limit, Telemetry, Timing};
 use reinfors_core::rng::Seed;
 use reinfors_core::{Actions, CancelToken};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -109,6 +109,7 @@ pub(crate) struct Rollout {
     pub state_size: usize,
     /// What the games of the group that was decided last are given.
     controls: Vec<f64>,
+    limit: Limit,
     /// Finished windows.
     pub windows: u64,
     idle_since: Option<Instant>,
@@ -163,6 +164,7 @@ impl Rollout {
             exchange: Exchange::new(answer, n_slots, state_size),
             state_size,
             controls: Vec::new(),
+            limit: Limit::of(n_threads, *n_games, game.spec().is_foreign),
             windows: 0,
             idle_since: None,
         };
@@ -493,7 +495,7 @@ impl Rollout {
             epsilon: self.head.epsilon(),
             moments,
             n_slots: self.n_slots,
-            has_idle_cores: self.pool.n_threads() < cores().min(self.n_slots),
+            limit: self.limit,
             ..Telemetry::default()
         }
     }

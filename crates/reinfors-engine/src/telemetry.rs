@@ -2,6 +2,7 @@
 //! change.
 
 use crate::clock::Moment;
+use crate::config::cores;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -150,8 +151,36 @@ pub struct Telemetry {
     /// When each step was decided.
     pub(crate) moments: Vec<Moment>,
     pub(crate) n_slots: usize,
-    /// Whether more threads would find cores and games.
-    pub(crate) has_idle_cores: bool,
+    pub(crate) limit: Limit,
+}
+
+/// What keeps more cores from stepping and drawing.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum Limit {
+    /// There are no more.
+    #[default]
+    Cores,
+    /// The engine was given fewer threads.
+    Threads,
+    /// Each game has a thread already.
+    Games,
+    /// Foreign worlds are stepped on one thread.
+    Foreign,
+}
+
+impl Limit {
+    /// That of an engine.
+    pub fn of(n_threads: usize, n_games: usize, is_foreign: bool) -> Self {
+        if is_foreign {
+            Self::Foreign
+        } else if n_threads >= cores() {
+            Self::Cores
+        } else if n_threads < n_games {
+            Self::Threads
+        } else {
+            Self::Games
+        }
+    }
 }
 
 impl Telemetry {
@@ -168,7 +197,7 @@ impl Telemetry {
 
     fn advice(&self, is_streamed: bool) -> &'static str {
         let is_drawing = self.seconds.render > self.seconds.step;
-        match (self.bottleneck, is_drawing, self.has_idle_cores) {
+        match (self.bottleneck, is_drawing, self.limit) {
             (Bottleneck::Inference, ..) => {
                 "infer takes longest: use a smaller or faster network, or more n_games so that each call \
                  pools more rows"
@@ -180,14 +209,23 @@ impl Telemetry {
             (Bottleneck::Learner, ..) => {
                 "the games stand still while you train: use collect_stream, which collects meanwhile"
             }
-            (Bottleneck::Sampler, true, true) => {
+            (Bottleneck::Sampler, _, Limit::Foreign) => {
+                "stepping takes longest, in the worlds' own code: make that faster, or use more workers"
+            }
+            (Bottleneck::Sampler, true, Limit::Threads) => {
                 "drawing takes longest: use more n_threads, or a smaller or simpler observation"
             }
-            (Bottleneck::Sampler, true, false) => {
+            (Bottleneck::Sampler, true, Limit::Games) => {
+                "drawing takes longest, on one core per game: use more n_games, or a smaller or simpler observation"
+            }
+            (Bottleneck::Sampler, true, Limit::Cores) => {
                 "drawing takes longest, on all cores: use a smaller or simpler observation, or skip frames"
             }
-            (Bottleneck::Sampler, false, true) => "stepping takes longest: use more n_threads",
-            (Bottleneck::Sampler, false, false) => {
+            (Bottleneck::Sampler, false, Limit::Threads) => "stepping takes longest: use more n_threads",
+            (Bottleneck::Sampler, false, Limit::Games) => {
+                "stepping takes longest, on one core per game: use more n_games"
+            }
+            (Bottleneck::Sampler, false, Limit::Cores) => {
                 "stepping takes longest, on all cores: collect on a machine with more of them"
             }
         }
@@ -267,22 +305,35 @@ mod tests {
 
     #[test]
     fn advice_fits_the_bottleneck_the_way_of_collecting_and_the_cores() {
-        let advice = |seconds: Seconds, is_streamed, has_idle_cores| {
-            let mut telemetry = Telemetry { seconds, has_idle_cores, ..Telemetry::default() };
+        let advice = |seconds: Seconds, is_streamed, limit| {
+            let mut telemetry = Telemetry { seconds, limit, ..Telemetry::default() };
             let how = HandOver::at_once(Moment::default(), Duration::ZERO);
             telemetry.hand_over(&HandOver { is_streamed, ..how });
             telemetry.advice
         };
         let waiting = Seconds { wait: 1.0, ..Seconds::default() };
-        assert!(advice(waiting, false, true).contains("collect_stream"));
-        assert!(!advice(waiting, true, true).contains("collect_stream"));
+        assert!(advice(waiting, false, Limit::Threads).contains("collect_stream"));
+        assert!(!advice(waiting, true, Limit::Threads).contains("collect_stream"));
         let drawing = Seconds { render: 1.0, ..Seconds::default() };
-        assert!(advice(drawing, true, true).contains("n_threads"));
-        assert!(!advice(drawing, true, false).contains("n_threads"));
         let stepping = Seconds { step: 1.0, ..Seconds::default() };
-        assert!(advice(stepping, true, true).contains("n_threads"));
-        assert!(!advice(stepping, true, false).contains("n_threads"));
-        assert!(advice(Seconds { infer: 1.0, ..Seconds::default() }, true, true).contains("n_games"));
+        for seconds in [drawing, stepping] {
+            assert!(advice(seconds, true, Limit::Threads).contains("use more n_threads"));
+            assert!(advice(seconds, true, Limit::Games).contains("use more n_games"));
+            assert!(advice(seconds, true, Limit::Cores).contains("on all cores"));
+            assert!(advice(seconds, true, Limit::Foreign).contains("more workers"));
+        }
+        assert!(advice(Seconds { infer: 1.0, ..Seconds::default() }, true, Limit::Games).contains("n_games"));
+    }
+
+    #[test]
+    fn more_threads_are_advised_only_where_they_would_be_used() {
+        let many = cores();
+        assert_eq!(Limit::of(many, 64 + many, false), Limit::Cores);
+        assert_eq!(Limit::of(1, 64, true), Limit::Foreign);
+        if many > 1 {
+            assert_eq!(Limit::of(1, 2, false), Limit::Threads);
+            assert_eq!(Limit::of(1, 1, false), Limit::Games);
+        }
     }
 
     #[test]
