@@ -65,7 +65,7 @@ class Frail(gymnasium.Env[Any, Any]):  # type: ignore[name-defined]  # imported 
 
     def meet(self) -> None:
         """Ends in the way of choice."""
-        if self.fate == "raise":
+        if self.fate.startswith("raise"):
             raise LookupError("lost at sea")
         if self.fate == "sys.exit":
             sys.exit("had enough")
@@ -86,6 +86,10 @@ class Frail(gymnasium.Env[Any, Any]):  # type: ignore[name-defined]  # imported 
 
     def render(self) -> Any:
         return np.full((4, 6, 3), self.age, np.uint8)
+
+    def close(self) -> None:
+        while self.fate == "raise and hang":
+            time.sleep(0.01)
 
 
 @pytest.fixture
@@ -336,6 +340,18 @@ def test_an_interrupt_ends_a_hanging_collect_and_the_engine_goes_on(mark: str) -
     )
     done = alone(script, mark=mark, kill=signal.SIGINT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "16\n", "")
+
+
+@on_linux
+def test_an_exception_is_told_although_the_environment_then_hangs_in_its_close(mark: str) -> None:
+    script = COLLECT.format(fate="raise and hang") + (
+        "try:\n"
+        "    own.collect(4 * 20, uniform(game))\n"
+        "except RuntimeError as error:\n"
+        "    print('lost at sea' in str(error))\n"
+    )
+    done = alone(script, mark=mark)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
 
 
 def until(is_so: Callable[[], bool]) -> bool:

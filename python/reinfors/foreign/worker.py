@@ -232,12 +232,11 @@ def main() -> None:
                     answer = getattr(environments, order)(*arguments)
             except BaseException:  # noqa: BLE001  also an exit: the owner is told of each
                 row = None if environments is None else environments.row
-                told = (False, (row, traceback.format_exc()))
+                send(answers, (False, (row, traceback.format_exc())))
                 if environments is not None:
-                    environments.drop_failed()
+                    environments.drop_failed()  # afterwards: its close may take as long as it likes
             else:
-                told = (True, answer)
-            send(answers, told)
+                send(answers, (True, answer))
     if environments is not None:
         environments.close()
 
