@@ -133,8 +133,15 @@ def test_nobody_is_left_after_the_end_and_everybody_is_back_after_a_reset() -> N
         ([1, 1, 1], TypeError, "a mapping with one action for each of agent_0"),
         (None, TypeError, "a mapping"),
         ({"agent_0": 1, "agent_1": 5, "agent_2": 1}, ValueError, "action 5 of row 1 must be from 0 to 4"),
-        ({"agent_0": 1, "agent_1": 1, "agent_2": 0.5}, TypeError, "array of integers from 0 to 4"),
-        ({"agent_0": 1, "agent_1": 1, "agent_2": None}, TypeError, "got dtype object"),
+        ({"agent_0": 1, "agent_1": 1, "agent_2": 0.5}, TypeError, "of agent_2 must be an integer from 0 to 4, got 0.5"),
+        ({"agent_0": 1, "agent_1": 1, "agent_2": None}, TypeError, r"agent_2 .* got None \(object\)"),
+        ({"agent_0": True, "agent_1": 1, "agent_2": 1}, TypeError, r"agent_0 .* got True \(bool\)"),
+        ({"agent_0": 1, "agent_1": 2**70, "agent_2": 1}, TypeError, "agent_1 must be an integer"),
+        (
+            {"agent_0": 1, "agent_1": [1, [2]], "agent_2": 1},
+            ValueError,
+            r"agent_1 must have shape \(\), got \[1, \[2\]\]",
+        ),
         ({"agent_0": 1, "agent_1": np.zeros(2, int), "agent_2": 1}, ValueError, "action of agent_1 must have shape"),
         ({"agent_0": 1, "agent_1": np.ma.masked_array(1, mask=True), "agent_2": 1}, TypeError, "mask"),
     ],
@@ -146,6 +153,18 @@ def test_wrong_actions_are_refused_and_nothing_moves(actions: Any, error: type[E
     with pytest.raises(error, match=message):
         env.step(actions)
     assert np.array_equal(env.state(), before)
+
+
+def test_actions_may_be_of_different_types() -> None:
+    one, other = env_of(), env_of()
+    one.reset(seed=2)
+    other.reset(seed=2)
+    mixed = {"agent_0": np.uint64(3), "agent_1": np.array(1, np.int8), "agent_2": 4}
+    require_equal(one.step(mixed), other.step({"agent_0": 3, "agent_1": 1, "agent_2": 4}))
+    vectors = env_of("vectors")
+    vectors.reset(seed=2)
+    with pytest.raises(TypeError, match="the action of agent_4 must be of real numbers, got"):
+        vectors.step({agent: ["x" if agent == "agent_4" else 0] * 5 for agent in vectors.agents})
 
 
 def test_it_has_to_be_reset_first() -> None:

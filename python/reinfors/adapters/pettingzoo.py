@@ -120,11 +120,10 @@ class ParallelEnv(pettingzoo.ParallelEnv[str, Any, Any]):
                 is outside the numbered ones or not finite.
             RuntimeError: The environment was never reset.
         """
-        self._check(actions)
+        chosen = self._chosen(actions)
         if not self.agents:
             self._env.observe()  # refuses where nothing was ever reset
             return {}, {}, {}, {}, {}
-        chosen = [np.asanyarray(actions[agent]) for agent in self.agents]
         stack = np.ma.stack if any(map(np.ma.isMaskedArray, chosen)) else np.stack
         observations, rewards, terminated, truncated, infos = self._env.step(stack(chosen))
         stepped = (
@@ -184,8 +183,8 @@ class ParallelEnv(pettingzoo.ParallelEnv[str, Any, Any]):
         if saved is not None:
             self._env.load(0, saved)
 
-    def _check(self, actions: Any) -> None:  # noqa: ANN401
-        """Refuses what is not one action for each agent that is there."""
+    def _chosen(self, actions: Any) -> list[NDArray[Any]]:  # noqa: ANN401
+        """One action for each agent that is there, in their order; anything else is refused."""
         there = ", ".join(self.agents) or "nobody until reset()"
         if not hasattr(actions, "keys"):
             raise TypeError(f"actions must be a mapping with one action for each of {there}, got {actions!r}")
@@ -193,10 +192,7 @@ class ParallelEnv(pettingzoo.ParallelEnv[str, Any, Any]):
         if given != set(self.agents):
             named = ", ".join(sorted(map(str, given))) or "none"
             raise ValueError(f"actions must be of {there}, got {named}")
-        for agent in self.agents:
-            wanted, shape = self.action_spaces[agent].shape, np.shape(actions[agent])
-            if shape != wanted:
-                raise ValueError(f"the action of {agent} must have shape {wanted}, got {shape}")
+        return [_action(agent, actions[agent], self.game) for agent in self.agents]
 
     def _of(self, by_agent: dict[str, Any], agent: str) -> Any:  # noqa: ANN401
         if agent not in by_agent:
@@ -214,3 +210,19 @@ class ParallelEnv(pettingzoo.ParallelEnv[str, Any, Any]):
         """What the game reports, which is of all agents alike."""
         info = {key: bool(values[0]) for key, values in columns.items() if not key.startswith("_")}
         return {agent: dict(info) for agent in self.agents}
+
+
+def _action(agent: str, given: Any, game: Game) -> NDArray[Any]:  # noqa: ANN401
+    """An agent's action as an array, of one type for all agents where actions are numbered."""
+    n_actions, low = game.n_actions, game.action_low
+    shape = () if low is None else low.shape
+    try:
+        action: NDArray[Any] = np.asanyarray(given)
+    except ValueError as ragged:
+        raise ValueError(f"the action of {agent} must have shape {shape}, got {given!r:.80}") from ragged
+    if action.shape != shape:
+        raise ValueError(f"the action of {agent} must have shape {shape}, got {action.shape}")
+    if action.dtype.kind not in ("fiu" if n_actions is None else "iu"):
+        wanted = "of real numbers" if n_actions is None else f"an integer from 0 to {n_actions - 1}"
+        raise TypeError(f"the action of {agent} must be {wanted}, got {given!r:.80} ({action.dtype})")
+    return action if n_actions is None else action.astype(np.int64)
