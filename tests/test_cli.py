@@ -111,6 +111,8 @@ def test_information_is_what_the_build_says() -> None:
         (["record", "x.gif", "-g", GAME, "-p", "no_such_module:act"], "there is no module no_such_module"),
         (["record", "x.gif", "-g", GAME, "-p", "no_such.py:act"], "there is no file no_such.py"),
         (["record", "x.gif", "-g", GAME, "-p", "math:pi"], "must define a callable pi"),
+        (["record", "x.gif", "-g", GAME, "--checkpoint", "x.pt"], "--checkpoint is for a policy MODULE:NAME"),
+        (["eval", "-p", "no_such.npz", "--checkpoint", "x.pt"], "--checkpoint is for a policy MODULE:NAME"),
         (["record", "/dev/null/x.gif", "-g", GAME], "/dev/null"),
         (["eval", "-g", GAME, "-n", str(MAX_EPISODES + 1)], f"less than or equal to {MAX_EPISODES}"),
         (["play", "Nope"], "there is no game"),

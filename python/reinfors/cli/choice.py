@@ -87,7 +87,13 @@ def game_and_policy(
         policy: `random`, a recipe's `.npz`, or `module:name` or `file.py:name` of a callable.
         checkpoint: Where it is given, the callable is called with it and returns the policy.
         seed: Of random actions.
+
+    Raises:
+        typer.BadParameter: No game, policy or callable of that name, or a checkpoint that no callable takes.
+        TypeError, ValueError: An option of the game, or a policy that was trained on another.
     """
+    if checkpoint is not None and (policy == "random" or policy.endswith(".npz")):
+        raise typer.BadParameter(f"--checkpoint is for a policy MODULE:NAME or FILE.py:NAME, got {policy!r}")
     if policy.endswith(".npz"):
         from reinfors.recipes import ppo_numpy
 
