@@ -187,9 +187,11 @@ class GymnasiumVectorEnv(VectorEnv[Observation, Action, "NDArray[Any]"]):
 
 def _mode(given: object) -> AutoresetMode:
     """The mode by its constant or its value."""
+    wanted = f"autoreset_mode must be an AutoresetMode or {', '.join(repr(mode.value) for mode in AutoresetMode)}"
     if not isinstance(given, (str, AutoresetMode)):
-        allowed = ", ".join(repr(mode.value) for mode in AutoresetMode)
-        raise TypeError(f"autoreset_mode must be an AutoresetMode or {allowed}, got a {type(given).__name__}")
+        raise TypeError(f"{wanted}, got {given!r:.80} ({type(given).__name__})")
+    if given not in [*AutoresetMode, *(mode.value for mode in AutoresetMode)]:
+        raise ValueError(f"{wanted}, got {given!r:.80}")
     return AutoresetMode(given)
 
 
