@@ -111,7 +111,8 @@ class VecEnv:
 
         Returns:
             Observations (n_rows, *obs_shape), rewards `float64` (n_rows,), terminated and truncated `bool`
-            (n_rows,), and infos in Gymnasium's form: per key an array and, under `_key`, which environments report it.
+            (n_rows,), and infos in Gymnasium's form: per key an array and, under `_key`, which environments report it,
+            of `final_obs` which rows.
 
         Raises:
             TypeError: The actions have the wrong dtype.
