@@ -111,6 +111,7 @@ def test_information_is_what_the_build_says() -> None:
         (["record", "x.gif", "-g", GAME, "-p", "no_such_module:act"], "there is no module no_such_module"),
         (["record", "x.gif", "-g", GAME, "-p", "no_such.py:act"], "there is no file no_such.py"),
         (["record", "x.gif", "-g", GAME, "-p", "math:pi"], "must define a callable pi"),
+        (["record", "x.gif", "-g", GAME, "-o", "max_steps=none"], "may play for ever: give --steps as well"),
         (["record", "x.gif", "-g", GAME, "--checkpoint", "x.pt"], "--checkpoint is for a policy MODULE:NAME"),
         (["eval", "-p", "no_such.npz", "--checkpoint", "x.pt"], "--checkpoint is for a policy MODULE:NAME"),
         (["record", "/dev/null/x.gif", "-g", GAME], "/dev/null"),

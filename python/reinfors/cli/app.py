@@ -162,6 +162,7 @@ def record(
     with refusals():
         show.check_format(out)
         chosen, act = choice.game_and_policy(game, given or [], policy, checkpoint, seed)
+        show.check_end(chosen, steps)
         show.check_place(out)
     told = show.record(chosen, act, out, seed=seed, most=steps, width=width, fps=fps)
     typer.echo(choice.as_json(told) if json else f"{told['file']}: {told['steps']} steps, return {told['return']:.1f}")

@@ -42,6 +42,12 @@ def check_place(out: Path) -> None:
         out.unlink()
 
 
+def check_end(game: rf.games.Game, most: int | None) -> None:
+    """Refuses an episode that may never end: its frames are held until it has."""
+    if most is None and game.max_steps is None:
+        raise ValueError(f"{game.name} with max_steps=None may play for ever: give --steps as well")
+
+
 def frames_per_second(game: rf.games.Game) -> float:
     """Decisions per second of simulated time."""
     row = choice.row_of(game.name)
