@@ -91,11 +91,12 @@ def steps_of_a_round(number: int) -> Iterator[int]:
     for part in engine.collect(N_GAMES * 16, infer).minibatches(100):
         assert np.isfinite(part.advantages).all()
     yield N_GAMES * 16
-    yield int(rf.evaluate(game, infer, 16, number, n_threads=2).lengths.sum())
+    if game.n_agents == 1:  # an evaluation is of games of one agent
+        yield int(rf.evaluate(game, infer, 16, number, n_threads=2).lengths.sum())
     with rf.VecEnv(game, 8, 2, seed=number) as env:
         env.reset()
         for _ in range(64):
-            env.step(rng.integers(2, size=8))
+            env.step(rng.integers(2, size=8 * game.n_agents))
         env.load(1, env.save(0))
         env.render(2)
     yield 8 * 64
