@@ -178,12 +178,18 @@ impl Thumbnail {
     fn draw_edges<const N: usize>(&mut self, kind: Kind, canvas: &mut Canvas) {
         let Self { columns, rows, inks, jobs, level, .. } = self;
         let (edges, axes) = (&jobs.edges[kind as usize][N - 1][..], (&*columns, &*rows));
+        if edges.is_empty() {
+            return;
+        }
         DrawEdges::<N> { edges, kind, inks, axes, canvas }.run_at(*level);
     }
 
     fn draw_mixes<const N: usize>(&mut self, scene: &Scene, canvas: &mut Canvas) {
         let Self { columns, rows, inks, jobs, brush, level, .. } = self;
         let (mixes, marks, axes) = (&jobs.mixes[N - 1][..], &jobs.marks[..], (&*columns, &*rows));
+        if mixes.is_empty() {
+            return;
+        }
         level.run(DrawMixes::<N> { mixes, marks, inks, scene, axes, brush, canvas });
     }
 }

@@ -84,7 +84,15 @@ impl Sorter {
                 let columns = cells.stretch(index);
                 let (column, count) = (columns.start, columns.len());
                 let stretch = Stretch { row, column, count, cell: row * cells.width + column };
-                let (single, several) = self.walk(sight, &stretch, cells.last[row * cells.stretches + index]);
+                let last = cells.last[row * cells.stretches + index];
+                if last == NONE && sight.is_even() {
+                    let shown = sight.shown(sight.ground, row, column);
+                    for (plane, shown) in canvas.planes.iter_mut().zip(shown) {
+                        plane[stretch.cell..stretch.cell + count].fill(shown);
+                    }
+                    continue;
+                }
+                let (single, several) = self.walk(sight, &stretch, last);
                 self.paint(sight, &stretch, canvas);
                 self.take_single(single, sight, &stretch, jobs);
                 self.take_several(several, sight, &stretch, jobs);
