@@ -16,7 +16,8 @@ from gymnasium.utils import seeding
 
 from reinfors import games
 from reinfors._reinfors import Game, VecEnv
-from reinfors.adapters.single import batch_of_one, check_single, first
+from reinfors.adapters.flags import known_flags
+from reinfors.adapters.single import RowOfOne, batch_of_one, check_single, first, first_info
 from reinfors.adapters.spaces import action_space, observation_space
 from reinfors.envs import PUBLIC_ENVS
 
@@ -30,7 +31,7 @@ Observation = Any  # an array, or a dictionary of arrays by part, as the observa
 Action = Any  # an index or a vector, as the action space says
 
 
-class GymnasiumEnv(gymnasium.Env[Observation, Action]):
+class GymnasiumEnv(RowOfOne, gymnasium.Env[Observation, Action]):
     """One environment of any game, as Gymnasium's own environments behave.
 
     Observations are `uint8` of shape (height, width, channels), or what the game's options make of them; several parts
@@ -98,7 +99,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
         super().reset(seed=seed)
         flags = known_flags(self.game, options)
         observations, infos = self._env.reset(seed=None if seed is None else [seed], options=flags)
-        return first(observations), _single(infos)
+        return first(observations), first_info(infos)
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Advances by one step.
@@ -116,7 +117,7 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
             RuntimeError: The environment was never reset.
         """
         observations, rewards, terminated, truncated, infos = self._env.step(batch_of_one(action))
-        return first(observations), float(rewards[0]), bool(terminated[0]), bool(truncated[0]), _single(infos)
+        return first(observations), float(rewards[0]), bool(terminated[0]), bool(truncated[0]), first_info(infos)
 
     def render(self) -> NDArray[np.uint8] | None:
         """The picture that `render_mode` asks for.
@@ -134,21 +135,6 @@ class GymnasiumEnv(gymnasium.Env[Observation, Action]):
             pixels: NDArray[np.uint8] = observed_pixels(self._env)[0]
             return pixels
         return self._env.render(0, self._render_size)
-
-    def inspect(self) -> dict[str, NDArray[np.float64]]:
-        """Inner state by name, as `VecEnv.inspect` returns it."""
-        return self._env.inspect(0)
-
-    def __getstate__(self) -> dict[str, Any]:
-        is_fresh = self._env.seeds[0] is None
-        return {**self.__dict__, "_env": (self._env.seed, None if is_fresh else self._env.save(0))}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        seed, saved = state["_env"]
-        self.__dict__.update(state)
-        self._env = VecEnv(self.game, 1, 1, seed=seed, autoreset="disabled")
-        if saved is not None:
-            self._env.load(0, saved)
 
 
 def game_of(game: str | Game, options: dict[str, Any], *, verbose: bool) -> Game:
@@ -182,12 +168,6 @@ def metadata_of(game: Game, render_mode: object, render_fps: int) -> dict[str, A
     return {"render_modes": modes, "render_fps": render_fps}
 
 
-def known_flags(game: Game, options: object) -> dict[str, bool]:
-    """The game's reset flags among the options; the reference, too, ignores what it does not know."""
-    given = options if isinstance(options, dict) else {}
-    return {name: bool(given[name]) for name in game.reset_flags if name in given}
-
-
 def observed_pixels(env: VecEnv) -> NDArray[np.uint8]:
     """What all environments observe in pixels, one row each."""
     observations = env.observe()
@@ -209,11 +189,6 @@ def check_render_size(envs: VecEnv, size: tuple[int, int] | None) -> None:
 def warn_of_no_render_mode() -> None:
     """Says why `render` returns nothing."""
     logger.warn("render() returns nothing without a render mode: give one to make(), e.g. render_mode='rgb_array'")
-
-
-def _single(infos: dict[str, Any]) -> dict[str, Any]:
-    """The info of one environment out of one column per key."""
-    return {key: bool(values[0]) for key, values in infos.items() if not key.startswith("_")}
 
 
 for _env in PUBLIC_ENVS:

@@ -14,13 +14,13 @@ from gymnasium.vector.utils import batch_space
 
 from reinfors import games
 from reinfors._reinfors import VecEnv
+from reinfors.adapters.flags import known_flags
 from reinfors.adapters.gymnasium import (
     RENDER_MODES,
     Action,
     Observation,
     check_render_size,
     game_of,
-    known_flags,
     metadata_of,
     observed_pixels,
     warn_of_no_render_mode,

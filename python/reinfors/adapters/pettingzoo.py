@@ -8,6 +8,8 @@ import numpy as np
 import pettingzoo
 
 from reinfors._reinfors import VecEnv
+from reinfors.adapters.flags import known_flags
+from reinfors.adapters.single import RowOfOne, first_info
 from reinfors.adapters.spaces import action_space, joint_observation_space, observation_space
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 RENDER_MODE = "rgb_array"
 
 
-class ParallelEnv(pettingzoo.ParallelEnv[str, Any, Any]):
+class ParallelEnv(RowOfOne, pettingzoo.ParallelEnv[str, Any, Any]):
     """One world of any game, all of whose agents act at once.
 
     Agents are called `agent_0`, `agent_1` and so on. They end together: after the step that ends or cuts off the
@@ -96,8 +98,7 @@ class ParallelEnv(pettingzoo.ParallelEnv[str, Any, Any]):
             TypeError: The seed has the wrong type.
             ValueError: The seed is negative.
         """
-        given = options or {}
-        flags = {name: bool(given[name]) for name in self.game.reset_flags if name in given}
+        flags = known_flags(self.game, options)
         observations, infos = self._env.reset(None if seed is None else [seed], flags)
         self.agents = list(self.possible_agents)
         return self._by_agent(observations), self._infos(infos)
@@ -168,21 +169,6 @@ class ParallelEnv(pettingzoo.ParallelEnv[str, Any, Any]):
     def close(self) -> None:
         """Does nothing."""
 
-    def inspect(self) -> dict[str, NDArray[np.float64]]:
-        """Inner state by name, as `VecEnv.inspect` returns it."""
-        return self._env.inspect(0)
-
-    def __getstate__(self) -> dict[str, Any]:
-        is_fresh = self._env.seeds[0] is None
-        return {**self.__dict__, "_env": (self._env.seed, None if is_fresh else self._env.save(0))}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        seed, saved = state["_env"]
-        self.__dict__.update(state)
-        self._env = VecEnv(self.game, 1, 1, seed, self._reward, autoreset="disabled")
-        if saved is not None:
-            self._env.load(0, saved)
-
     def _chosen(self, actions: Any) -> list[NDArray[Any]]:  # noqa: ANN401
         """One action for each agent that is there, in their order; anything else is refused."""
         there = ", ".join(self.agents) or "nobody until reset()"
@@ -208,7 +194,7 @@ class ParallelEnv(pettingzoo.ParallelEnv[str, Any, Any]):
 
     def _infos(self, columns: dict[str, Any]) -> dict[str, dict[str, Any]]:
         """What the game reports, which is of all agents alike."""
-        info = {key: bool(values[0]) for key, values in columns.items() if not key.startswith("_")}
+        info = first_info(columns)
         return {agent: dict(info) for agent in self.agents}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from stable_baselines3.common.vec_env import VecEnv as Sb3VecEnv
 
 from reinfors import _reinfors
+from reinfors.adapters.flags import known_flags
 from reinfors.adapters.gymnasium import check_render_size
 from reinfors.adapters.single import check_single
 from reinfors.adapters.spaces import action_space, observation_space
@@ -108,7 +109,7 @@ class VecEnv(Sb3VecEnv):
         super().set_options(options)
         if len(self._options) != self.num_envs:
             raise ValueError(f"options must be a dict or a list of {self.num_envs} of them, got {len(self._options)}")
-        each = [{name: bool(given[name]) for name in self.game.reset_flags if name in given} for given in self._options]
+        each = [known_flags(self.game, given) for given in self._options]
         if each.count(each[0]) < len(each):
             raise ValueError(
                 f"options must set {', '.join(self.game.reset_flags)} alike in all environments, got {each}"
