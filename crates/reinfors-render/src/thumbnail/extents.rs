@@ -3,7 +3,7 @@
 //! The least number of every stretch of 2, 4, 8 rows is found first, all rows at once; a window is one or two
 //! such stretches, which may overlap.
 
-use super::spans::{Fill, Spans};
+use super::spans::{Fill, NO_LEFT, NO_RIGHT, Spans};
 use super::windows::{Window, Windows};
 
 /// How far a fill reaches in some rows. A row without a span is one that reaches nowhere.
@@ -44,7 +44,6 @@ impl Extents {
     #[inline(always)]
     pub fn collect(&mut self, spans: &Spans, fill: &Fill, layer: usize) {
         let (lefts, rights) = spans.rows(fill, layer);
-        let ([no_left, ..], [no_right, ..]) = (Spans::NONE.0.0, Spans::NONE.1.0);
         let reach = |left: i16, right: i16| [left, !left, right, !right];
         let margin = self.widest;
         let end = margin + lefts.len();
@@ -52,11 +51,11 @@ impl Extents {
         // Whole pieces, and beyond them what the last piece is compared with.
         let pieces = (end + margin).div_ceil(PIECE);
         self.reaches.resize(pieces * PIECE + self.pace, [0; 4]);
-        self.reaches[..margin].fill(reach(no_left, no_right));
+        self.reaches[..margin].fill(reach(NO_LEFT, NO_RIGHT));
         for (to, (&left, &right)) in self.reaches[margin..end].iter_mut().zip(lefts.iter().zip(rights)) {
             *to = reach(left, right);
         }
-        self.reaches[end..end + margin].fill(reach(no_left, no_right));
+        self.reaches[end..end + margin].fill(reach(NO_LEFT, NO_RIGHT));
         let mut pace = 1;
         while pace < self.pace {
             // In place: what is compared with lies ahead.

@@ -131,7 +131,7 @@ pub(super) struct Flat {
 impl Flat {
     /// The steps that are in columns `x0..=x1`.
     #[inline(always)]
-    pub fn steps(&self, x0: i32, x1: i32) -> RangeInclusive<i32> {
+    fn steps(&self, x0: i32, x1: i32) -> RangeInclusive<i32> {
         let (first, last) =
             if self.direction > 0 { (x0 - self.x, x1 - self.x) } else { (self.x - x1, self.x - x0) };
         first.max(1)..=last.min(self.columns - 1)
@@ -139,7 +139,7 @@ impl Flat {
 
     /// The rows of the soft pixels in columns `x0..=x1`, before any flip.
     #[inline(always)]
-    pub fn rows(&self, x0: i32, x1: i32) -> Option<[i32; 2]> {
+    fn rows(&self, x0: i32, x1: i32) -> Option<[i32; 2]> {
         let steps = self.steps(x0, x1);
         (!steps.is_empty()).then(|| [self.down(*steps.start()), self.down(*steps.end()) + 1])
     }

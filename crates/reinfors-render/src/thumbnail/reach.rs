@@ -4,7 +4,8 @@ use super::cells::{Cells, Strokes};
 use super::extents::Extents;
 use super::ink::{Ink, Inks};
 use super::outline::{Flat, Soft, Steep, Turn};
-use super::rows::{LANES, Places};
+use super::rows::{LANES, Places, mask};
+use super::spans::NO_LEFT;
 use super::windows::{Axes, Window};
 
 impl Inks {
@@ -93,7 +94,7 @@ impl Flat {
     #[inline(always)]
     fn first_step(&self, y: i32, inverse: f32) -> i32 {
         let down = (y - self.y).clamp(0, self.columns);
-        // The slope is at least 2, so that this is at most a little less than what it stands for.
+        // Within a hundredth of what it stands for, so that it is the step or the one before it.
         let step = (down as f32 * inverse) as i32;
         step + i32::from(self.down(step) < self.y + down)
     }
@@ -111,8 +112,9 @@ impl Inks {
             for lane in 0..LANES {
                 let (left, right) = (a.0.0[lane].min(b.0.0[lane]), a.1.0[lane].max(b.1.0[lane]));
                 let (inner_left, inner_right) = (a.0.0[lane].max(b.0.0[lane]), a.1.0[lane].min(b.1.0[lane]));
-                let is_one = mask(inner_left == i16::MAX) | mask(inner_left <= inner_right.saturating_add(1));
-                let is_beyond = mask(lane as i16 >= own);
+                let is_one =
+                    (mask(inner_left == NO_LEFT) | mask(inner_left <= inner_right.saturating_add(1))) as i16;
+                let is_beyond = mask(lane as i16 >= own) as i16;
                 lefts.0[lane] = !is_beyond & ((left & is_one) | (i16::MAX & !is_one));
                 rights.0[lane] = ((right & is_one) & !is_beyond) | (i16::MAX & is_beyond);
             }
@@ -120,10 +122,4 @@ impl Inks {
         }
         (columns[0] <= columns[1]).then_some(columns)
     }
-}
-
-/// All bits or none.
-#[inline(always)]
-const fn mask(condition: bool) -> i16 {
-    -(condition as i16)
 }

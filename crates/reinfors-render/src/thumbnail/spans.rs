@@ -43,9 +43,6 @@ impl Fill {
 }
 
 impl Spans {
-    /// Sixteen rows without a span.
-    pub const NONE: (Places, Places) = (Places([NO_LEFT; LANES]), Places([NO_RIGHT; LANES]));
-
     /// With room for so many.
     pub fn new(room: usize) -> Self {
         let mut spans = Self { left: Vec::with_capacity(room), right: Vec::with_capacity(room), end: MARGIN };
