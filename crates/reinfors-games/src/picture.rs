@@ -27,6 +27,13 @@ impl Studio {
         Self { times, scene: Scene::new(size), surface: Surface::new(size) }
     }
 
+    /// The studio that was kept for pictures of scenes on `surface`, or one in its place that fits this size.
+    pub fn fitting(kept: &mut Option<Self>, surface: Size, size: PictureSize) -> &mut Self {
+        let times = times(surface, size);
+        kept.take_if(|studio| studio.times != times);
+        kept.get_or_insert_with(|| Self::new(surface, times))
+    }
+
     /// How many times as large its scene is.
     pub const fn times(&self) -> usize {
         self.times

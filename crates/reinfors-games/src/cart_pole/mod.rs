@@ -9,7 +9,7 @@ mod tests;
 mod view;
 
 use crate::frame::{Observer, Part, write_state};
-use crate::picture::{self, Studio};
+use crate::picture::Studio;
 use config::CartPoleOptions;
 use motion::{Fall, Integrator, Motion, THETA_THRESHOLD, X_THRESHOLD};
 use reinfors_core::rng::{Pcg64, Seed};
@@ -155,11 +155,7 @@ impl Game for CartPole {
     }
 
     fn render(&self, canvas: &mut Canvas, size: PictureSize) -> Picture {
-        let times = picture::times(SURFACE, size);
-        let studio = match &mut canvas.studio {
-            Some(studio) if studio.times() == times => studio,
-            studio => studio.insert(Studio::new(SURFACE, times)),
-        };
+        let studio = Studio::fitting(&mut canvas.studio, SURFACE, size);
         view::draw(&mut studio.scene, &self.state.motion);
         studio.picture(size)
     }

@@ -8,7 +8,7 @@ mod motion;
 mod tests;
 mod view;
 
-use crate::picture::{self, Studio};
+use crate::picture::Studio;
 use config::SimpleSpreadOptions;
 use motion::{Field, Vector, from};
 use reinfors_core::rng::{Pcg64, Seed};
@@ -155,11 +155,7 @@ impl Game for SimpleSpread {
     }
 
     fn render(&self, studio: &mut Option<Studio>, size: PictureSize) -> Picture {
-        let times = picture::times(SURFACE, size);
-        let studio = match studio {
-            Some(studio) if studio.times() == times => studio,
-            studio => studio.insert(Studio::new(SURFACE, times)),
-        };
+        let studio = Studio::fitting(studio, SURFACE, size);
         view::draw(&mut studio.scene, &self.state.field, self.state.reach);
         studio.picture(size)
     }
