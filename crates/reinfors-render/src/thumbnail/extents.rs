@@ -78,7 +78,7 @@ impl Extents {
         let (start, end) = ((window.start - self.first) as usize, (window.end - self.first) as usize);
         let mut least = self.reaches[end - self.pace];
         let mut at = start;
-        while at + self.pace <= end {
+        while at + self.pace < end {
             for (least, number) in least.iter_mut().zip(self.reaches[at]) {
                 *least = number.min(*least);
             }

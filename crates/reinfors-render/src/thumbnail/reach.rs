@@ -123,3 +123,24 @@ impl Inks {
         (columns[0] <= columns[1]).then_some(columns)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Flat;
+
+    #[test]
+    fn the_first_step_as_far_down_as_a_row_is_found() {
+        for columns in (1..400).chain([999, 4_000, 16_383]) {
+            for rows in (1..=columns).step_by(columns as usize / 40 + 1).chain([columns]) {
+                let slope = ((rows as u32) << 16) / columns as u32;
+                let flat = Flat { x: 3, y: -5, direction: 1, columns, slope };
+                let inverse = 65536.0 / slope as f32;
+                for y in (-7..rows - 5).step_by(rows as usize / 60 + 1) {
+                    let found = flat.first_step(y, inverse);
+                    assert!(flat.down(found) >= y, "step {found} of {flat:?} is above row {y}");
+                    assert!(found == 0 || flat.down(found - 1) < y, "step {found} of {flat:?} for row {y}");
+                }
+            }
+        }
+    }
+}
