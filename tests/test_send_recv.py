@@ -8,12 +8,15 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import reinfors as rf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 GAMES = rf.games.registered()
 UNDER_WAY = r"a step is under way: recv\(\)"
@@ -122,22 +125,29 @@ def test_a_first_reset_is_needed_and_a_closed_one_is_closed() -> None:
 
 
 def test_sending_does_not_wait_and_the_interpreter_is_free_meanwhile() -> None:
-    env = rf.VecEnv(rf.games.make("CarRacing", frame_skip=50), 64, 1)
+    env = rf.VecEnv(rf.games.make("CarRacing", frame_skip=200, max_steps=None), 64, 1)
     env.reset(seed=0)
     actions = np.zeros(64, np.int64)
-    begin = time.perf_counter()
-    env.step(actions)
-    whole = time.perf_counter() - begin
-    begin = time.perf_counter()
-    env.send(actions)
-    sending = time.perf_counter() - begin
-    waiter = threading.Thread(target=env.recv)
-    waiter.start()
-    counted = 0
-    while waiter.is_alive():
-        counted += 1
-    assert sending < whole / 2
-    assert counted > 100
+
+    def processor_time(work: Callable[[Any], object]) -> float:
+        begin = time.process_time()
+        work(actions)
+        return time.process_time() - begin
+
+    shares, counts = [], []
+    for _ in range(5):
+        whole = processor_time(env.step)
+        shares.append(processor_time(env.send) / whole)
+        waiter = threading.Thread(target=env.recv)
+        waiter.start()
+        counted = 0
+        while waiter.is_alive():
+            counted += 1
+        counts.append(counted)
+    # A call that waits has all of the step's work behind it, every time. Where other processes want the processors, one
+    # that does not may now and then come back late.
+    assert min(shares) < 0.5
+    assert max(counts) > 100
 
 
 def test_dropped_with_a_step_under_way_no_thread_is_left() -> None:

@@ -90,23 +90,32 @@ def test_a_slow_learner_is_told_to_stream_or_where_it_does_to_train_faster() -> 
     with engine.collect_stream(40, infer) as stream:
         for _ in range(4):
             telemetry = next(stream).telemetry
-            time.sleep(0.1)
+            while stream.pending() == 0:
+                time.sleep(0.001)
+            time.sleep(0.1)  # which the batch in the queue waits, and its learner does not
     assert telemetry["bottleneck"] == "learner"
     assert "collect_stream" not in telemetry["advice"]
-    assert telemetry["seconds"]["queue"] > 0.05 > telemetry["seconds"]["learner_wait"]
+    assert telemetry["seconds"]["queue"] >= 0.1 > telemetry["seconds"]["learner_wait"]
 
 
 def test_the_parts_of_the_time_are_the_time() -> None:
-    engine = engine_of()
+    engine, calls = engine_of(), 0
+
+    def counting(obs: np.ndarray) -> Outputs:
+        nonlocal calls
+        calls += 1
+        return slow(obs)
+
+    begin = time.perf_counter()  # earlier than the time that is told of, which begins where the first batch ends
     engine.collect(400, infer)
-    begin = time.perf_counter()
     time.sleep(0.05)
-    telemetry = engine.collect(400, slow).telemetry
+    telemetry = engine.collect(400, counting).telemetry
     elapsed = time.perf_counter() - begin
     seconds = telemetry["seconds"]
     parts = sum(seconds[part] for part in ("step", "render", "infer", "wait"))
-    assert 0.7 * elapsed < parts <= seconds["total"] <= elapsed + 0.02
-    assert seconds["wait"] > 0.04
+    assert 0.7 * seconds["total"] < parts <= seconds["total"] <= elapsed
+    assert seconds["wait"] >= 0.05
+    assert seconds["infer"] >= 0.01 * calls
     assert seconds["queue"] == 0
     assert seconds["learner_wait"] == pytest.approx(seconds["total"] - seconds["wait"], rel=0.1)
     assert telemetry["steps_per_second"] == pytest.approx(400 / seconds["total"])
