@@ -38,15 +38,17 @@ def main() -> None:
     assert isinstance(skip, int)
 
     obs, _ = envs.reset()
-    frames: list[Any] = []
     running, returns = np.ones(given.cars, bool), np.zeros(given.cars)
-    while len(frames) < given.steps and running.any():
-        frames.append(np.concatenate([envs.render(i, size) for i in range(given.cars)], axis=1))
-        actions = driver.act(obs) if driver else rng.uniform([-1, 0, 0], [1, 1, 0.2], (given.cars, 3))
-        obs, rewards, terminated, truncated, _ = envs.step(actions)
-        returns += rewards * running
-        running &= ~(terminated | truncated)
-    imageio.mimwrite(given.out, frames, fps=FPS / skip, macro_block_size=2)
+    film: Any
+    with imageio.get_writer(given.out, fps=FPS / skip, macro_block_size=2) as film:
+        for _ in range(given.steps):
+            film.append_data(np.concatenate([envs.render(i, size) for i in range(given.cars)], axis=1))
+            actions = driver.act(obs) if driver else rng.uniform([-1, 0, 0], [1, 1, 0.2], (given.cars, 3))
+            obs, rewards, terminated, truncated, _ = envs.step(actions)
+            returns += rewards * running
+            running &= ~(terminated | truncated)
+            if not running.any():
+                break
     print(f"{given.out}: seeds {given.seed} to {given.seed + given.cars - 1} returned {returns.round().tolist()}")
 
 

@@ -156,14 +156,14 @@ def record(
     json: Json = False,
 ) -> None:
     """Film an episode of a policy, a checkpoint or random play."""
-    from reinfors.cli import choice
+    from reinfors.cli import choice, film
     from reinfors.cli import record as show
 
     with refusals():
-        show.check_format(out)
+        film.check_format(out)
         chosen, act = choice.game_and_policy(game, given or [], policy, checkpoint, seed)
         show.check_end(chosen, steps)
-        show.check_place(out)
+        film.check_place(out)
     told = show.record(chosen, act, out, seed=seed, most=steps, width=width, fps=fps)
     typer.echo(choice.as_json(told) if json else f"{told['file']}: {told['steps']} steps, return {told['return']:.1f}")
 

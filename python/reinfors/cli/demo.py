@@ -14,6 +14,7 @@ import numpy as np
 
 import reinfors as rf
 from reinfors.cli import choice, record
+from reinfors.cli.film import Film, check_format
 from reinfors.cli.progress import progress
 from reinfors.cli.refusal import library
 from reinfors.envs import PUBLIC_ENVS
@@ -21,6 +22,8 @@ from reinfors.recipes.ppo_numpy import GAMMA, LAM, Learner
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
 FILMED = 3  # new worlds, of which the median is shown
 WIDTH = 300  # pixels
@@ -65,17 +68,23 @@ def train(learner: Learner, *, seconds: float, n_games: int, collect: int, seed:
 def film(learner: Learner, folder: Path) -> dict[str, Any]:
     """Plays in some new worlds; leaves a film of the median one and a sheet of six moments of it."""
     imageio = library("imageio.v3", "video")
-    played = record.episodes(learner.game, learner.act, n=FILMED, seed=7, width=WIDTH)
-    frames, _ = sorted(played, key=lambda episode: episode[1])[FILMED // 2]
-    record.write(folder / "demo.gif", frames, record.frames_per_second(learner.game))
+    shown: list[list[NDArray[np.uint8]]] = [[] for _ in range(FILMED)]  # which is the median is known at their ends
+    played = record.episodes(
+        learner.game, learner.act, lambda i, frame: shown[i].append(frame), n=FILMED, seed=7, width=WIDTH
+    )
+    frames = shown[sorted(range(FILMED), key=lambda i: played[i].total)[FILMED // 2]]
+    with Film(folder / "demo.gif", record.frames_per_second(learner.game)) as gif:
+        for frame in frames:
+            gif.add(frame)
     moments = [frames[i] for i in np.linspace(0, len(frames) - 1, 6).astype(int)]
     imageio.imwrite(folder / "demo.png", np.vstack([np.hstack(moments[:3]), np.hstack(moments[3:])]))
-    return {"film": str(folder / "demo.gif"), "film_returns": sorted(round(total, 1) for _, total in played)}
+    return {"film": str(folder / "demo.gif"), "film_returns": sorted(round(episode.total, 1) for episode in played)}
 
 
 def run(*, seconds: float, n_games: int, collect: int, seed: int, out: Path, as_json: bool) -> None:
     """Trains, films and saves."""
-    record.check_format(out / "demo.gif")
+    library("imageio", "video")
+    check_format(out / "demo.gif")
     learner = Learner(game(), seed=seed)
     result = train(learner, seconds=seconds, n_games=n_games, collect=collect, seed=seed)
     out.mkdir(parents=True, exist_ok=True)
