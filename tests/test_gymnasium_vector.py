@@ -189,11 +189,18 @@ def test_wrong_arguments_are_refused_by_name() -> None:
         ({"render_mode": "human"}, ValueError, "render_mode"),
         ({"nonsense": 1}, ValueError, "nonsense"),
         ({"verbose": True}, ValueError, "verbose"),
-        ({"num_envs": 0}, ValueError, "n_envs"),
+        ({"num_envs": 0}, ValueError, "^num_envs must be an integer from 1 to 65536, got 0"),
+        ({"num_envs": 65537}, ValueError, "^num_envs must be an integer from 1 to 65536, got 65537"),
+        ({"num_envs": 2.0}, TypeError, "^num_envs"),
+        ({"num_envs": True}, TypeError, "^num_envs"),
     ]
     for arguments, error, said in refused:
         with pytest.raises(error, match=said):
             make(**{"num_envs": 2, **arguments})
+    with pytest.raises(
+        ValueError, match="n_envs must be an integer from 1 to 65536, got 65537"
+    ):  # what a VecEnv has room for
+        rf.VecEnv(rf.games.make("CarRacing"), 65537)
     with pytest.raises(gymnasium.error.Error, match="vector_kwargs"):  # Gymnasium's own refusal
         gymnasium.make_vec("reinfors/CarRacing-v3", 2, vector_kwargs={"n_threads": 1})
 

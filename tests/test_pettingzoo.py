@@ -132,7 +132,13 @@ def test_nobody_is_left_after_the_end_and_everybody_is_back_after_a_reset() -> N
         ({}, ValueError, "got none"),
         ([1, 1, 1], TypeError, "a mapping with one action for each of agent_0"),
         (None, TypeError, "a mapping"),
-        ({"agent_0": 1, "agent_1": 5, "agent_2": 1}, ValueError, "action 5 of row 1 must be from 0 to 4"),
+        ({"agent_0": 1, "agent_1": 5, "agent_2": 1}, ValueError, "action of agent_1 must be from 0 to 4, got 5"),
+        ({"agent_0": 1, "agent_1": 1, "agent_2": -1}, ValueError, "action of agent_2 must be from 0 to 4, got -1"),
+        (
+            {"agent_0": np.uint64(2**64 - 1), "agent_1": 1, "agent_2": 1},
+            ValueError,
+            "agent_0 .*, got 18446744073709551615",
+        ),
         ({"agent_0": 1, "agent_1": 1, "agent_2": 0.5}, TypeError, "of agent_2 must be an integer from 0 to 4, got 0.5"),
         ({"agent_0": 1, "agent_1": 1, "agent_2": None}, TypeError, r"agent_2 .* got None \(object\)"),
         ({"agent_0": True, "agent_1": 1, "agent_2": 1}, TypeError, r"agent_0 .* got True \(bool\)"),
@@ -143,7 +149,7 @@ def test_nobody_is_left_after_the_end_and_everybody_is_back_after_a_reset() -> N
             r"agent_1 must have shape \(\), got \[1, \[2\]\]",
         ),
         ({"agent_0": 1, "agent_1": np.zeros(2, int), "agent_2": 1}, ValueError, "action of agent_1 must have shape"),
-        ({"agent_0": 1, "agent_1": np.ma.masked_array(1, mask=True), "agent_2": 1}, TypeError, "mask"),
+        ({"agent_0": 1, "agent_1": np.ma.masked_array(1, mask=True), "agent_2": 1}, TypeError, "agent_1 .*mask"),
     ],
 )
 def test_wrong_actions_are_refused_and_nothing_moves(actions: Any, error: type[Exception], message: str) -> None:
@@ -165,6 +171,8 @@ def test_actions_may_be_of_different_types() -> None:
     vectors.reset(seed=2)
     with pytest.raises(TypeError, match="the action of agent_4 must be of real numbers, got"):
         vectors.step({agent: ["x" if agent == "agent_4" else 0] * 5 for agent in vectors.agents})
+    with pytest.raises(ValueError, match=r"the action of agent_3 must be finite, got \[nan"):
+        vectors.step({agent: [np.nan if agent == "agent_3" else 0] * 5 for agent in vectors.agents})
 
 
 def test_it_has_to_be_reset_first() -> None:
@@ -200,6 +208,28 @@ def test_copies_continue_exactly(duplicate: Any) -> None:
         actions = acting(env)
         require_equal(env.step(actions), other.step(actions))
     require_equal(env.reset(), other.reset())
+
+
+class Still:
+    """Worlds that live outside reinfors, in which nothing happens."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def reset(self, rows: Any, seeds: Any) -> Any:
+        return np.zeros((len(rows), 1))
+
+    def step(self, actions: Any, active: Any) -> Any:
+        return np.zeros((self.n, 1)), np.zeros(self.n), np.zeros(self.n, bool), np.zeros(self.n, bool)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+@pytest.mark.parametrize("face", [rf.pettingzoo.ParallelEnv, rf.gym.Env])
+def test_worlds_that_live_elsewhere_are_not_copied(face: Any, duplicate: Any) -> None:
+    env = face(rf.games.Batch(Still, obs_shape=(1,), n_actions=2))
+    env.reset()
+    with pytest.raises((TypeError, ValueError), match=r"Batch cannot be (saved|pickled)"):
+        duplicate(env)
 
 
 def test_seeds_options_and_weights() -> None:

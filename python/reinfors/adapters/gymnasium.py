@@ -37,8 +37,8 @@ class GymnasiumEnv(RowOfOne, gymnasium.Env[Observation, Action]):
     Observations are `uint8` of shape (height, width, channels), or what the game's options make of them; several parts
     are a dictionary in a `Dict` space. Rewards are Python floats, flags Python bools. Options of
     `reset` that the game does not know are ignored. Stepping on after the end goes on simulating. Copies and
-    pickles continue exactly where the original stands. The environment holds nothing but memory: `close` has
-    nothing to do.
+    pickles continue exactly where the original stands; they are refused where a game's worlds live outside reinfors
+    (`rf.games.Gymnasium`, `rf.games.Batch`). The environment holds nothing but memory: `close` has nothing to do.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES)}  # type: ignore[misc]

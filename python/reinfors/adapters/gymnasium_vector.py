@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from reinfors import games
+from reinfors._arguments import integer
 from reinfors._reinfors import VecEnv
 from reinfors.adapters.flags import known_flags
 from reinfors.adapters.gymnasium import (
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from reinfors._reinfors import Game
 
 NO_LIMIT = -1  # Gymnasium's word for it
+MOST_ENVS = 65536  # that a VecEnv has, which calls them n_envs
 
 
 class GymnasiumVectorEnv(VectorEnv[Observation, Action, "NDArray[Any]"]):
@@ -90,6 +92,7 @@ class GymnasiumVectorEnv(VectorEnv[Observation, Action, "NDArray[Any]"]):
         if (limit := _limit(max_episode_steps)) is not None:
             self.game = _limited(self.game, limit)
         mode = _mode(autoreset_mode)
+        num_envs = integer("num_envs", num_envs, 1, MOST_ENVS)
         self.metadata = {**metadata_of(self.game, render_mode, render_fps), "autoreset_mode": mode}  # type: ignore[misc]
         self.render_mode = render_mode
         self._render_size = render_size

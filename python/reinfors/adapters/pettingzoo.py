@@ -28,8 +28,9 @@ class ParallelEnv(RowOfOne, pettingzoo.ParallelEnv[str, Any, Any]):
 
     Agents are called `agent_0`, `agent_1` and so on. They end together: after the step that ends or cuts off the
     episode, `agents` is empty until the next `reset`. Every value that is returned by agent is the caller's to keep;
-    rewards are Python floats, flags Python bools. Copies and pickles continue exactly where the original stands. The
-    environment holds nothing but memory: `close` has nothing to do.
+    rewards are Python floats, flags Python bools. Copies and pickles continue exactly where the original stands; they
+    are refused where a game's worlds live outside reinfors (`rf.games.Gymnasium`, `rf.games.Batch`). The environment
+    holds nothing but memory: `close` has nothing to do.
     """
 
     def __init__(
@@ -125,8 +126,7 @@ class ParallelEnv(RowOfOne, pettingzoo.ParallelEnv[str, Any, Any]):
         if not self.agents:
             self._env.observe()  # refuses where nothing was ever reset
             return {}, {}, {}, {}, {}
-        stack = np.ma.stack if any(map(np.ma.isMaskedArray, chosen)) else np.stack
-        observations, rewards, terminated, truncated, infos = self._env.step(stack(chosen))
+        observations, rewards, terminated, truncated, infos = self._env.step(np.stack(chosen))
         stepped = (
             self._by_agent(observations),
             self._by_agent(rewards.tolist()),
@@ -199,7 +199,7 @@ class ParallelEnv(RowOfOne, pettingzoo.ParallelEnv[str, Any, Any]):
 
 
 def _action(agent: str, given: Any, game: Game) -> NDArray[Any]:  # noqa: ANN401
-    """An agent's action as an array, of one type for all agents where actions are numbered."""
+    """An agent's action as an array, of one type for all agents where actions are numbered; refused by its name."""
     n_actions, low = game.n_actions, game.action_low
     shape = () if low is None else low.shape
     try:
@@ -211,4 +211,12 @@ def _action(agent: str, given: Any, game: Game) -> NDArray[Any]:  # noqa: ANN401
     if action.dtype.kind not in ("fiu" if n_actions is None else "iu"):
         wanted = "of real numbers" if n_actions is None else f"an integer from 0 to {n_actions - 1}"
         raise TypeError(f"the action of {agent} must be {wanted}, got {given!r:.80} ({action.dtype})")
-    return action if n_actions is None else action.astype(np.int64)
+    if np.ma.isMaskedArray(action):
+        raise TypeError(f"the action of {agent} must be no masked array: fill it first")
+    if n_actions is None:
+        if not np.isfinite(action).all():
+            raise ValueError(f"the action of {agent} must be finite, got {given!r:.80}")
+        return action
+    if not 0 <= int(action) < n_actions:
+        raise ValueError(f"the action of {agent} must be from 0 to {n_actions - 1}, got {int(action)}")
+    return action.astype(np.int64)

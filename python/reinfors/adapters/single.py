@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class RowOfOne:
-    """An environment that is the only row of a `VecEnv`, copied and pickled with its state."""
+    """An environment that is the only row of a `VecEnv`, copied and pickled with its state where that can be saved."""
 
     game: Game
     _env: VecEnv
