@@ -96,7 +96,7 @@ impl Thumbnail {
             layout,
             level: Level::best(),
             inks: Inks::new(surface),
-            extents: Extents::new(&rows),
+            extents: Extents::NONE,
             cells: Cells::new(size),
             sorter: Sorter::new(),
             jobs: Jobs::new(size.area()),

@@ -1,6 +1,6 @@
 //! Which cells each shape touches and which it fills, row after row of cells.
 
-use super::sets::{STRETCH, Set, between};
+use super::sets::{STRETCH, Set};
 use crate::Size;
 use std::ops::Range;
 
@@ -35,13 +35,6 @@ pub(super) struct Cells {
     pub last: Vec<u32>,
 }
 
-/// A shape's strokes.
-pub(super) struct Strokes<'a> {
-    rows: Range<usize>,
-    stretches: usize,
-    strokes: &'a mut [Stroke],
-}
-
 impl Cells {
     pub fn new(size: Size) -> Self {
         let stretches = size.width.div_ceil(STRETCH);
@@ -60,53 +53,26 @@ impl Cells {
         self.last.fill(NONE);
     }
 
-    /// The strokes of the next shape, which touch nothing yet.
+    /// The strokes of the next shape, which touch nothing yet: stretch after stretch, those of its rows.
     #[inline(always)]
-    pub fn begin(&mut self, ink: u32, rows: Range<usize>) -> Strokes<'_> {
+    pub fn begin(&mut self, ink: u32, rows: Range<usize>) -> &mut [Stroke] {
         let first = self.strokes.len();
-        for last in &mut self.last[rows.start * self.stretches..rows.end * self.stretches] {
-            let before = std::mem::replace(last, self.strokes.len() as u32);
-            self.strokes.push(Stroke { touched: 0, covered: 0, lines: [0; LINES], ink, before });
+        let none = Stroke { touched: 0, covered: 0, lines: [0; LINES], ink, before: NONE };
+        self.strokes.resize(first + self.stretches * rows.len(), none);
+        let last = &mut self.last[rows.start * self.stretches..rows.end * self.stretches];
+        for stretch in 0..self.stretches {
+            let start = first + stretch * rows.len();
+            let last = last.iter_mut().skip(stretch).step_by(self.stretches);
+            for ((stroke, index), last) in self.strokes[start..].iter_mut().zip(start as u32..).zip(last) {
+                stroke.before = std::mem::replace(last, index);
+            }
         }
-        Strokes { rows, stretches: self.stretches, strokes: &mut self.strokes[first..] }
+        &mut self.strokes[first..]
     }
 
     /// The cells of a stretch.
     #[inline(always)]
     pub fn stretch(&self, index: usize) -> Range<usize> {
         index * STRETCH..((index + 1) * STRETCH).min(self.width)
-    }
-}
-
-impl Strokes<'_> {
-    /// The shape's spans or dots touch some cells of a row.
-    #[inline(always)]
-    pub fn touch(&mut self, row: usize, cells: Range<usize>) {
-        self.each(row, cells, |stroke, set| stroke.touched |= set);
-    }
-
-    /// The shape fills some cells of a row.
-    #[inline(always)]
-    pub fn cover(&mut self, row: usize, cells: Range<usize>) {
-        self.each(row, cells, |stroke, set| stroke.covered |= set);
-    }
-
-    /// One of the shape's lines comes near some cells of a row.
-    #[inline(always)]
-    pub fn approach(&mut self, row: usize, cells: Range<usize>, line: usize) {
-        self.each(row, cells, |stroke, set| stroke.lines[line % LINES] |= set);
-    }
-
-    #[inline(always)]
-    fn each(&mut self, row: usize, cells: Range<usize>, change: impl Fn(&mut Stroke, Set)) {
-        debug_assert!(self.rows.contains(&row), "row {row} of {:?}", self.rows);
-        let strokes = &mut self.strokes[(row - self.rows.start) * self.stretches..][..self.stretches];
-        if let [stroke] = strokes {
-            return change(stroke, between(cells.start, cells.end));
-        }
-        for (index, stroke) in strokes.iter_mut().enumerate() {
-            let inside = |cell: usize| cell.clamp(index * STRETCH, (index + 1) * STRETCH) - index * STRETCH;
-            change(stroke, between(inside(cells.start), inside(cells.end)));
-        }
     }
 }

@@ -1,95 +1,77 @@
 //! How far a fill reaches in the rows of each window: the least and the most of its first and last columns.
-//!
-//! The least number of every stretch of 2, 4, 8 rows is found first, all rows at once; a window is one or two
-//! such stretches, which may overlap.
 
-use super::spans::{Fill, NO_LEFT, NO_RIGHT, Spans};
-use super::windows::{Window, Windows};
+use super::rows::{LANES, Lanes, Places, mask};
+use super::spans::{Fill, Spans};
+use super::windows::Windows;
+use std::ops::Range;
 
-/// How far a fill reaches in some rows. A row without a span is one that reaches nowhere.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Extent {
-    pub min_left: i32,
-    pub max_left: i32,
-    pub min_right: i32,
-    pub max_right: i32,
-}
-
-/// Rows that are compared at a time.
-const PIECE: usize = 8;
-
-/// Numbers of which the least are looked for: the first column, its complement, the last, its complement.
-type Reach = [i16; 4];
-
-/// The reach of a fill's layer; reused from layer to layer.
+/// How far a layer reaches in up to sixteen windows; in one without a span, beyond every axis.
 #[derive(Clone, Debug)]
 pub(super) struct Extents {
-    /// Rows of the narrowest window, made a power of two, and of the widest.
-    pace: usize,
-    widest: usize,
-    /// Of as many rows as the pace from each row on. There are rows before and after the fill's.
-    reaches: Vec<Reach>,
-    /// The row that the first is.
-    first: i32,
+    /// Numbers of which the least are looked for, sixteen to each window: first columns, the same turned, last
+    /// columns, the same turned. They lie in memory: from registers the compiler would take them one by one.
+    numbers: [[Lanes; LANES]; 4],
+    pub min_left: Places,
+    /// Beyond every axis if some row has no span.
+    pub max_left: Places,
+    /// Of the rows that have a span.
+    pub min_right: Places,
+    pub max_right: Places,
 }
 
 impl Extents {
-    /// For windows of an axis.
-    pub fn new(rows: &Windows) -> Self {
-        let narrowest = rows.windows.iter().map(Window::len).min().unwrap_or(1);
-        Self { pace: 1 << narrowest.ilog2(), widest: rows.widest, reaches: Vec::new(), first: 0 }
-    }
+    pub const NONE: Self = Self {
+        numbers: [[Lanes::ZERO; LANES]; 4],
+        min_left: Places([0; LANES]),
+        max_left: Places([0; LANES]),
+        min_right: Places([0; LANES]),
+        max_right: Places([0; LANES]),
+    };
 
-    /// Looks at a layer.
+    /// Looks at a layer in `wanted`, sixteen windows at most.
     #[inline(always)]
-    pub fn collect(&mut self, spans: &Spans, fill: &Fill, layer: usize) {
-        let (lefts, rights) = spans.rows(fill, layer);
-        let reach = |left: i16, right: i16| [left, !left, right, !right];
-        let margin = self.widest;
-        let end = margin + lefts.len();
-        self.first = fill.rows.start - margin as i32;
-        // Whole pieces, and beyond them what the last piece is compared with.
-        let pieces = (end + margin).div_ceil(PIECE);
-        self.reaches.resize(pieces * PIECE + self.pace, [0; 4]);
-        self.reaches[..margin].fill(reach(NO_LEFT, NO_RIGHT));
-        for (to, (&left, &right)) in self.reaches[margin..end].iter_mut().zip(lefts.iter().zip(rights)) {
-            *to = reach(left, right);
-        }
-        self.reaches[end..end + margin].fill(reach(NO_LEFT, NO_RIGHT));
-        let mut pace = 1;
-        while pace < self.pace {
-            // In place: what is compared with lies ahead.
-            let numbers = self.reaches.as_flattened_mut();
-            for piece in 0..pieces {
-                let at = 4 * PIECE * piece;
-                let other: [i16; 4 * PIECE] = *numbers[at + 4 * pace..].first_chunk().expect("a piece");
-                let own: &mut [i16; 4 * PIECE] = numbers[at..].first_chunk_mut().expect("a piece");
-                for (own, other) in own.iter_mut().zip(other) {
-                    *own = other.min(*own);
+    pub fn look(&mut self, spans: &Spans, fill: &Fill, layer: usize, rows: &Windows, wanted: Range<usize>) {
+        let layer = spans.layer(fill, layer);
+        let count = wanted.len().min(LANES);
+        for (lane, index) in wanted.enumerate() {
+            let mut row = rows.windows[index].start;
+            let mut least = [Lanes::splat(u16::MAX); 4];
+            for weights in rows.weights(index) {
+                let (left, right) = layer.read(row);
+                let strip = [left, turned(left), right, turned(right)];
+                for (least, strip) in least.iter_mut().zip(strip) {
+                    *least = Lanes::from_fn(|lane| {
+                        // What weighs nothing is not the window's.
+                        let number = strip.0[lane] as u16 | mask(weights.0[lane] == 0);
+                        number.min(least.0[lane])
+                    });
                 }
+                row += LANES as i32;
             }
-            pace *= 2;
+            for (numbers, least) in self.numbers.iter_mut().zip(least) {
+                numbers[lane % LANES] = least;
+            }
         }
+        let [min_left, max_left, min_right, max_right] = &self.numbers;
+        least(&mut self.min_left, &min_left[..count]);
+        least(&mut self.max_left, &max_left[..count]);
+        least(&mut self.min_right, &min_right[..count]);
+        least(&mut self.max_right, &max_right[..count]);
+        self.max_left = turned(self.max_left);
+        self.max_right = turned(self.max_right);
     }
+}
 
-    /// How far the layer reaches in the rows of a window, of which some are the fill's.
-    #[inline(always)]
-    pub fn of(&self, window: &Window) -> Extent {
-        let (start, end) = ((window.start - self.first) as usize, (window.end - self.first) as usize);
-        let mut least = self.reaches[end - self.pace];
-        let mut at = start;
-        while at + self.pace < end {
-            for (least, number) in least.iter_mut().zip(self.reaches[at]) {
-                *least = number.min(*least);
-            }
-            at += self.pace;
-        }
-        let [min_left, max_left, min_right, max_right] = least;
-        Extent {
-            min_left: min_left.into(),
-            max_left: (!max_left).into(),
-            min_right: min_right.into(),
-            max_right: (!max_right).into(),
-        }
+/// The least of each sixteen numbers.
+#[inline(always)]
+fn least(least: &mut Places, numbers: &[Lanes]) {
+    for (least, numbers) in least.0.iter_mut().zip(numbers) {
+        *least = numbers.min() as i16;
     }
+}
+
+/// Numbers in the opposite order, those of rows that have no span still the largest if they are last columns.
+#[inline(always)]
+fn turned(places: Places) -> Places {
+    Places::from_fn(|lane| places.0[lane] ^ i16::MAX)
 }

@@ -4,7 +4,7 @@
 use super::cells::LINES;
 use super::chains::{Chains, Corners, FAR, Rows};
 use super::outline::{Soft, Turn};
-use super::rows::{LANES, Places};
+use super::rows::Places;
 use super::spans::{Fill, Spans};
 use super::windows::{Axes, Windows};
 use crate::circle::{disc, ring};
@@ -103,9 +103,7 @@ impl Inks {
     /// The spans of a shape in sixteen rows from `row` on.
     #[inline(always)]
     pub fn read(&self, ink: &Ink, row: i32) -> (Places, Places) {
-        let Range { start, end } = ink.fill.rows;
-        // Above and below the fill lie sixteen rows without a span.
-        self.spans.read(&ink.fill, 0, row.max(start - LANES as i32).min(end))
+        self.spans.read(&ink.fill, 0, row)
     }
 
     /// Takes a shape; nothing if it lies outside the surface.

@@ -262,6 +262,8 @@ impl Soft {
             Run::Steep { rows, slope } => {
                 Some(Self::Steep(Steep { x, y, direction, rows, slope: slope as u16 }))
             }
+            // The first step is not drawn, nor is the end.
+            Run::Flat { columns: 1, .. } => None,
             Run::Flat { columns, slope } => Some(Self::Flat(Flat { x, y, direction, columns, slope })),
             Run::Vertical { .. } | Run::Horizontal { .. } => None,
         }

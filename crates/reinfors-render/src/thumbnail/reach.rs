@@ -1,12 +1,30 @@
 //! How far a shape reaches: the cells that its spans, lines and dots touch, and those that it fills.
+//!
+//! A line's columns are worked out for sixteen rows of cells at once, a fill's from sixteen rows of it.
 
-use super::cells::{Cells, Strokes};
+use super::cells::{Cells, LINES, Stroke};
 use super::extents::Extents;
 use super::ink::{Ink, Inks};
 use super::outline::{Flat, Soft, Steep, Turn};
-use super::rows::{LANES, Places, mask};
+use super::rows::{LANES, Lanes, Places, mask};
 use super::spans::NO_LEFT;
 use super::windows::{Axes, Window};
+use std::ops::Range;
+
+/// A shape's strokes: stretch after stretch, one in each of its rows of cells.
+struct Strokes<'a> {
+    rows: Range<usize>,
+    strokes: &'a mut [Stroke],
+}
+
+impl Strokes<'_> {
+    /// Those of a stretch in some rows.
+    #[inline(always)]
+    fn of(&mut self, stretch: usize, rows: Range<usize>) -> &mut [Stroke] {
+        let start = stretch * self.rows.len() + (rows.start - self.rows.start);
+        &mut self.strokes[start..][..rows.len()]
+    }
+}
 
 impl Inks {
     /// Tells the cells what of them a shape touches or fills.
@@ -15,36 +33,37 @@ impl Inks {
         let ink = self.get(index);
         let (columns, rows) = axes;
         let touched = rows.touched(ink.fill.rows.start, ink.fill.rows.end - 1);
-        let mut strokes = cells.begin(index, touched);
+        let strokes = cells.begin(index, touched.clone());
+        let mut strokes = Strokes { rows: touched, strokes };
+        self.place_fill(ink, &mut strokes, extents, axes);
         for (number, line) in self.lines[ink.lines.clone()].iter().enumerate() {
-            match line {
-                Soft::Steep(steep) => steep.place(number, ink.turn, &mut strokes, axes),
-                Soft::Flat(flat) => flat.place(number, ink.turn, &mut strokes, axes),
-            }
+            line.place(number, ink.turn, &mut strokes, axes);
         }
         for dot in &self.dots[ink.dots.clone()] {
-            for row in rows.touched(dot.row, dot.row) {
-                strokes.touch(row, columns.touched(dot.x, dot.x));
+            for (stretch, scale) in columns.scales() {
+                for stroke in strokes.of(stretch, rows.touched(dot.row, dot.row)) {
+                    stroke.touched |= scale.touched(dot.x as i16, dot.x as i16);
+                }
             }
         }
-        self.place_fill(ink, &mut strokes, extents, axes);
     }
 
     #[inline(always)]
     fn place_fill(&self, ink: &Ink, strokes: &mut Strokes, extents: &mut Extents, (columns, rows): Axes) {
-        let fill = &ink.fill;
-        for layer in 0..fill.layers {
-            extents.collect(&self.spans, fill, layer);
-            for row in rows.touched(fill.rows.start, fill.rows.end - 1) {
-                let extent = extents.of(&rows.windows[row]);
-                if extent.min_left > extent.max_right {
-                    continue;
-                }
-                strokes.touch(row, columns.touched(extent.min_left, extent.max_right));
-                if extent.max_left <= extent.min_right && ink.picture.is_none() {
-                    let inside = columns.inside(extent.max_left, extent.min_right);
-                    if inside.start < inside.end {
-                        strokes.cover(row, inside);
+        let is_opaque = ink.picture.is_none();
+        let all = strokes.rows.clone();
+        for layer in 0..ink.fill.layers {
+            for row in all.clone().step_by(LANES) {
+                let own = row..all.end.min(row + LANES);
+                extents.look(&self.spans, &ink.fill, layer, rows, own.clone());
+                for (stretch, scale) in columns.scales() {
+                    for (lane, stroke) in strokes.of(stretch, own.clone()).iter_mut().enumerate() {
+                        let lane = lane % LANES;
+                        stroke.touched |= scale.touched(extents.min_left.0[lane], extents.max_right.0[lane]);
+                        if is_opaque {
+                            stroke.covered |=
+                                scale.inside(extents.max_left.0[lane], extents.min_right.0[lane]);
+                        }
                     }
                 }
             }
@@ -52,52 +71,103 @@ impl Inks {
     }
 }
 
-impl Steep {
+impl Soft {
+    /// Tells the strokes which cells the line comes near.
     #[inline(always)]
     fn place(&self, number: usize, turn: Turn, strokes: &mut Strokes, (columns, rows): Axes) {
-        let (top, bottom) = (turn.row(self.y + 1), turn.row(self.y + self.rows - 1));
+        let [top, bottom] = match self {
+            Self::Steep(steep) => [steep.y + 1, steep.y + steep.rows - 1],
+            Self::Flat(flat) => [flat.down(1), flat.down(flat.columns - 1) + 1],
+        }
+        .map(|y| turn.row(y));
         let Some([top, bottom]) = rows.clip(top.min(bottom)..=top.max(bottom)) else { return };
-        for row in rows.touched(top, bottom) {
-            let window = &rows.windows[row];
-            let (first, last) = (window.start.max(top), (window.end - 1).min(bottom));
-            let (y0, y1) = (turn.row(first), turn.row(last));
-            let Some([left, right]) = self.columns(y0.min(y1), y0.max(y1)) else { continue };
-            if let Some([left, right]) = columns.clip(left..=right) {
-                strokes.approach(row, columns.touched(left, right), number);
+        let touched = rows.touched(top, bottom);
+        for row in touched.clone().step_by(LANES) {
+            let ends = turn.rows(rows.ends(row));
+            let [lefts, rights] = match self {
+                Self::Steep(steep) => steep.reach(ends),
+                Self::Flat(flat) => flat.reach(ends),
+            };
+            for (stretch, scale) in columns.scales() {
+                let strokes = strokes.of(stretch, row..touched.end.min(row + LANES));
+                for ((stroke, &left), &right) in strokes.iter_mut().zip(&lefts.0).zip(&rights.0) {
+                    stroke.lines[number % LINES] |= scale.touched(left, right);
+                }
             }
         }
     }
 }
 
-impl Flat {
+impl Turn {
+    /// Rows of the output from one to another as a shape's own, in order.
     #[inline(always)]
-    fn place(&self, number: usize, turn: Turn, strokes: &mut Strokes, (columns, rows): Axes) {
-        let last = self.columns - 1;
-        let (top, bottom) = (turn.row(self.down(1)), turn.row(self.down(last) + 1));
-        let Some([top, bottom]) = rows.clip(top.min(bottom)..=top.max(bottom)) else { return };
-        let inverse = 65536.0 / self.slope as f32;
-        for row in rows.touched(top, bottom) {
-            let window = &rows.windows[row];
-            let (y0, y1) = (turn.row(window.start), turn.row(window.end - 1));
-            let first = self.first_step(y0.min(y1) - 1, inverse).max(1);
-            let last = (self.first_step(y0.max(y1) + 1, inverse) - 1).min(last);
-            let (x0, x1) = (self.x + self.direction * first, self.x + self.direction * last);
-            if first <= last
-                && let Some([left, right]) = columns.clip(x0.min(x1)..=x0.max(x1))
-            {
-                strokes.approach(row, columns.touched(left, right), number);
-            }
-        }
+    fn rows(self, [first, last]: [Places; 2]) -> [Places; 2] {
+        let (offset, bits) = (self.offset as i16, (self.sign >> 31) as i16);
+        let own = |row: i16| offset.wrapping_add((row ^ bits).wrapping_sub(bits));
+        [
+            Places::from_fn(|lane| own(first.0[lane]).min(own(last.0[lane]))),
+            Places::from_fn(|lane| own(first.0[lane]).max(own(last.0[lane]))),
+        ]
+    }
+}
+
+impl Steep {
+    /// The first and last columns of the soft pixels between rows, of which each pair has some.
+    #[inline(always)]
+    fn reach(&self, [tops, bottoms]: [Places; 2]) -> [Places; 2] {
+        let (y, last) = (self.y as i16, (self.rows - 1) as i16);
+        let first = Lanes::from_fn(|lane| tops.0[lane].wrapping_sub(y).max(1) as u16);
+        let last = Lanes::from_fn(|lane| bottoms.0[lane].wrapping_sub(y).min(last) as u16);
+        let slope = Lanes::splat(self.slope);
+        aside(self.x, self.direction, first.high(slope), last.high(slope).plus(Lanes::splat(1)))
+    }
+}
+
+impl Flat {
+    /// The first and last columns of the soft pixels between rows, of which each pair has some.
+    #[inline(always)]
+    fn reach(&self, [tops, bottoms]: [Places; 2]) -> [Places; 2] {
+        let (y, last) = (self.y as i16, (self.columns - 1) as u16);
+        let above = Places::from_fn(|lane| tops.0[lane].wrapping_sub(y).wrapping_sub(1));
+        let below = Places::from_fn(|lane| bottoms.0[lane].wrapping_sub(y).wrapping_add(1));
+        let (first, beyond) = (self.first_steps(above), self.first_steps(below));
+        aside(
+            self.x,
+            self.direction,
+            Lanes::from_fn(|lane| first.0[lane].max(1)),
+            Lanes::from_fn(|lane| beyond.0[lane].wrapping_sub(1).min(last)),
+        )
     }
 
-    /// The first step that is as far down as row `y`.
+    /// The first steps that are so many rows down, or the first beyond the last.
     #[inline(always)]
-    fn first_step(&self, y: i32, inverse: f32) -> i32 {
-        let down = (y - self.y).clamp(0, self.columns);
-        // Within a hundredth of what it stands for, so that it is the step or the one before it.
-        let step = (down as f32 * inverse) as i32;
-        step + i32::from(self.down(step) < self.y + down)
+    fn first_steps(&self, down: Places) -> Lanes {
+        // Rounded up, so that a quotient is the step or the one before it.
+        let inverse = u32::MAX / self.slope + 1;
+        let (whole, part) = ((inverse >> 16) as u16, inverse as u16);
+        let lowest = (self.down(self.columns - 1) - self.y + 1) as i16;
+        let down = Lanes::from_fn(|lane| down.0[lane].max(0).min(lowest) as u16);
+        let parts = down.high(Lanes::splat(part));
+        let steps = Lanes::from_fn(|lane| down.0[lane].wrapping_mul(whole).wrapping_add(parts.0[lane]));
+        // A slope of one has no fraction, and one bit too many.
+        let diagonal = ((self.slope >> 16) as u16).wrapping_neg();
+        let found = steps.high(Lanes::splat(self.slope as u16));
+        Lanes::from_fn(|lane| {
+            let found = found.0[lane].wrapping_add(steps.0[lane] & diagonal);
+            steps.0[lane].wrapping_sub(mask(found < down.0[lane]))
+        })
     }
+}
+
+/// Columns from one number of steps aside to another, in order.
+#[inline(always)]
+fn aside(x: i32, direction: i32, first: Lanes, last: Lanes) -> [Places; 2] {
+    let (x, bits) = (x as i16, (direction >> 31) as i16);
+    let column = |steps: u16| x.wrapping_add((steps as i16 ^ bits).wrapping_sub(bits));
+    [
+        Places::from_fn(|lane| column(first.0[lane]).min(column(last.0[lane]))),
+        Places::from_fn(|lane| column(first.0[lane]).max(column(last.0[lane]))),
+    ]
 }
 
 impl Inks {
@@ -126,19 +196,25 @@ impl Inks {
 
 #[cfg(test)]
 mod tests {
-    use super::Flat;
+    use super::{Flat, LANES, Places};
 
     #[test]
     fn the_first_step_as_far_down_as_a_row_is_found() {
-        for columns in (1..400).chain([999, 4_000, 16_383]) {
+        for columns in (2..400).chain([999, 4_000, 16_383, 32_766]) {
             for rows in (1..=columns).step_by(columns as usize / 40 + 1).chain([columns]) {
                 let slope = ((rows as u32) << 16) / columns as u32;
                 let flat = Flat { x: 3, y: -5, direction: 1, columns, slope };
-                let inverse = 65536.0 / slope as f32;
-                for y in (-7..rows - 5).step_by(rows as usize / 60 + 1) {
-                    let found = flat.first_step(y, inverse);
-                    assert!(flat.down(found) >= y, "step {found} of {flat:?} is above row {y}");
-                    assert!(found == 0 || flat.down(found - 1) < y, "step {found} of {flat:?} for row {y}");
+                let (last, lowest) = (columns - 1, flat.down(columns - 1) + 6);
+                for start in (-7..=(lowest + 7).min(32_751)).step_by(rows as usize / 60 + 1) {
+                    let found = flat.first_steps(Places::from_fn(|lane| start as i16 + lane as i16));
+                    for lane in 0..LANES {
+                        let (found, down) = (i32::from(found.0[lane]), start + lane as i32);
+                        let wanted = down.clamp(0, lowest);
+                        let is_down = found > last || flat.down(found) + 5 >= wanted;
+                        assert!(is_down, "step {found} of {flat:?} is not {down} rows down");
+                        let is_first = found == 0 || flat.down(found.min(columns) - 1) + 5 < wanted;
+                        assert!(is_first, "step {found} of {flat:?} for {down} rows down");
+                    }
                 }
             }
         }

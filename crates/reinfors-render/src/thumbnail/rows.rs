@@ -54,6 +54,11 @@ impl Lanes {
     }
 
     #[inline(always)]
+    pub fn min(self) -> u16 {
+        folded(self.0, u16::min)
+    }
+
+    #[inline(always)]
     pub fn sum(self) -> u16 {
         folded(self.0, |a, b| a.wrapping_add(b))
     }

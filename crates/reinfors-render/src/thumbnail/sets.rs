@@ -6,9 +6,10 @@ pub(super) const STRETCH: usize = 128;
 /// Some cells of a stretch.
 pub(super) type Set = u128;
 
-/// The cells before each place.
-static BEFORE: [Set; STRETCH + 1] = {
-    let mut before = [0; STRETCH + 1];
+/// The cells before each place. There are as many places as a byte has values, which spares a check.
+static BEFORE: [Set; 1 << u8::BITS] = {
+    let mut before = [Set::MAX; 1 << u8::BITS];
+    before[0] = 0;
     let mut place = 0;
     while place < STRETCH {
         before[place + 1] = before[place] << 1 | 1;
@@ -16,6 +17,12 @@ static BEFORE: [Set; STRETCH + 1] = {
     }
     before
 };
+
+/// The cells before `place`.
+#[inline(always)]
+pub(super) fn before(place: u8) -> Set {
+    BEFORE[usize::from(place)]
+}
 
 /// The cells `start..end`, which are in order.
 #[inline(always)]

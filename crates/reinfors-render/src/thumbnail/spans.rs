@@ -31,6 +31,27 @@ pub(super) struct Fill {
     pub layers: usize,
 }
 
+/// The first and last columns of a layer, with both margins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layer<'a> {
+    /// The row of the first.
+    first: i32,
+    left: &'a [i16],
+    right: &'a [i16],
+}
+
+impl Layer<'_> {
+    /// The spans of sixteen rows from `row` on.
+    #[inline(always)]
+    pub fn read(&self, row: i32) -> (Places, Places) {
+        let read = |places: &[i16]| {
+            let index = ((row - self.first).max(0) as usize).min(places.len() - LANES);
+            Places(places[index..][..LANES].try_into().expect("sixteen rows"))
+        };
+        (read(self.left), read(self.right))
+    }
+}
+
 impl Fill {
     const fn stride(&self) -> usize {
         self.rows.end.abs_diff(self.rows.start) as usize + MARGIN
@@ -119,18 +140,20 @@ impl Spans {
         }
     }
 
-    /// The spans of sixteen rows from `row` on, at least one of which is the fill's.
+    /// The spans of sixteen rows from `row` on.
     #[inline(always)]
     pub fn read(&self, fill: &Fill, layer: usize, row: i32) -> (Places, Places) {
-        let index = fill.index(layer, row);
-        let read = |places: &[i16]| Places(places[index..][..LANES].try_into().expect("sixteen rows"));
-        (read(&self.left), read(&self.right))
+        self.layer(fill, layer).read(row)
     }
 
-    /// The first and last columns of a layer, row after row.
+    /// A layer, to be read row after row.
     #[inline(always)]
-    pub fn rows(&self, fill: &Fill, layer: usize) -> (&[i16], &[i16]) {
-        let (start, len) = (fill.index(layer, fill.rows.start), fill.rows.len());
-        (&self.left[start..][..len], &self.right[start..][..len])
+    pub fn layer(&self, fill: &Fill, layer: usize) -> Layer<'_> {
+        let all = fill.start + layer * fill.stride() - MARGIN..fill.start + (layer + 1) * fill.stride();
+        Layer {
+            first: fill.rows.start - MARGIN as i32,
+            left: &self.left[all.clone()],
+            right: &self.right[all],
+        }
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! Neighbouring windows share a pixel where the filter divides it between them with weight enough to count.
 
-use super::rows::{LANES, Lanes};
+use super::rows::{LANES, Lanes, Places};
+use super::sets::{STRETCH, Set, before};
 use crate::axis::{Axis, Tap};
 use std::ops::{Range, RangeInclusive};
 
@@ -30,6 +31,40 @@ impl Window {
     }
 }
 
+/// What a pixel says of the cells of a stretch: places among them, from 0 to their end.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// The first cell that depends on the pixel, and the one after the last.
+    touched: [u8; 2],
+    /// The first cell that depends on no pixel before it, and the one after the last that depends on none
+    /// behind it.
+    inside: [u8; 2],
+}
+
+/// The cells of a stretch, as pixels of the axis know them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale<'a>(&'a [Bounds]);
+
+impl Scale<'_> {
+    /// The cells that depend on any of the pixels `first..=last`, which are in order; none if both lie beyond
+    /// the axis. Numbers below 0 do.
+    #[inline(always)]
+    pub fn touched(self, first: i16, last: i16) -> Set {
+        before(self.at(last).touched[1]) & !before(self.at(first).touched[0])
+    }
+
+    /// The cells that depend on nothing but pixels `first..=last`.
+    #[inline(always)]
+    pub fn inside(self, first: i16, last: i16) -> Set {
+        before(self.at(last).inside[1]) & !before(self.at(first).inside[0])
+    }
+
+    #[inline(always)]
+    fn at(self, pixel: i16) -> Bounds {
+        self.0[usize::from(pixel as u16).min(self.0.len() - 1)]
+    }
+}
+
 /// Columns and rows.
 pub(super) type Axes<'a> = (&'a Windows, &'a Windows);
 
@@ -44,6 +79,11 @@ pub(super) struct Windows {
     pub length: i32,
     /// The first and last window that depend on each pixel.
     touched: Vec<[u16; 2]>,
+    /// Of each stretch, what the pixels say, and what those say that lie beyond the axis: nothing is touched.
+    bounds: Vec<Vec<Bounds>>,
+    /// The first and last pixel of each window, and of some that are no windows.
+    firsts: Vec<i16>,
+    lasts: Vec<i16>,
     /// Pixels of the widest window.
     pub widest: usize,
     /// Sixteen pixels at a time, how often until the widest window ends.
@@ -86,15 +126,34 @@ impl Windows {
                 weights.push(Lanes::from_fn(|lane| weight(start + lane as i32)));
             }
         }
+        let bounds = (0..windows.len()).step_by(STRETCH).map(|start| {
+            let count = (windows.len() - start).min(STRETCH);
+            let place = |cell: usize| cell.saturating_sub(start).min(count) as u8;
+            let is_not_before = |pixel: i32| windows.partition_point(|window| window.start < pixel);
+            let is_until = |pixel: i32| windows.partition_point(|window| window.end - 1 <= pixel);
+            let of = |(pixel, &[first, last]): (usize, &[u16; 2])| Bounds {
+                touched: [first.into(), usize::from(last) + 1].map(place),
+                inside: [is_not_before(pixel as i32), is_until(pixel as i32)].map(place),
+            };
+            let beyond = Bounds { touched: [count as u8; 2], inside: [count as u8; 2] };
+            touched.iter().enumerate().map(of).chain([beyond]).collect()
+        });
+        let bounds: Vec<Vec<Bounds>> = bounds.collect();
+        let padded = |pixel: fn(&Window) -> i32| {
+            windows.iter().map(|window| pixel(window) as i16).chain([0; LANES]).collect()
+        };
         let levels = |index| (0..=u8::MAX).map(move |value| axis.uniform(index, value));
         let uniform: Vec<u8> = (0..windows.len()).flat_map(levels).collect();
         Self {
             is_even: uniform.chunks(LEVELS).all(|levels| levels == &uniform[..LEVELS]),
+            firsts: padded(|window| window.start),
+            lasts: padded(|window| window.end - 1),
             end: windows.len(),
             windows,
             reciprocal: axis.reciprocal as u16,
             length,
             touched,
+            bounds,
             widest,
             strips,
             weights,
@@ -113,6 +172,19 @@ impl Windows {
     pub fn touched(&self, first: i32, last: i32) -> Range<usize> {
         let (start, end) = (self.touched[first as usize][0], self.touched[last as usize][1] + 1);
         usize::from(start)..usize::from(end).min(self.end)
+    }
+
+    /// How pixels are cells of each stretch.
+    #[inline(always)]
+    pub fn scales(&self) -> impl Iterator<Item = (usize, Scale<'_>)> {
+        self.bounds.iter().map(|bounds| Scale(bounds)).enumerate()
+    }
+
+    /// The first and last pixels of sixteen windows from `index` on, which is one.
+    #[inline(always)]
+    pub fn ends(&self, index: usize) -> [Places; 2] {
+        let read = |places: &[i16]| Places(places[index..][..LANES].try_into().expect("sixteen windows"));
+        [read(&self.firsts), read(&self.lasts)]
     }
 
     /// The windows that depend on nothing but pixels `first..=last`, which lie on the axis.
