@@ -16,7 +16,8 @@ import numpy as np
 from PIL import Image
 
 import reinfors as rf
-from reinfors.bench import report
+from reinfors.bench import plan, race, report
+from reinfors.bench.__main__ import SECONDS, TRIALS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -154,12 +155,18 @@ def environments() -> dict[Path, bytes]:
     return files
 
 
-BENCHMARK_METHOD = """\
+BENCHMARK_METHOD = f"""\
 Steps per second of the simulator, every observation made and read. Each contender runs in a process of its own; they
 take turns, in an order that turns round, after a warm-up that goes past the opening of the first episodes, and the
 median of the trials counts. One thread means one thread on one core. Steps per CPU second leave out what other
 processes took, so that the ratios are of them, but for the batches on all threads, which are compared by the clock. A
-debug build is not measured."""
+debug build is not measured.
+
+What a step costs depends on where in an episode it is: frames of the opening show more of the world, and those of a car
+that has turned cost more than those of one that stands straight. All games of a contender begin together and go on
+where the trial before left them. So the last column says which steps each trial was of, computed from steps/s x seconds
+/ games, in episodes of {report.EPISODE:,} steps; or how many episodes, where each trial had at least a whole one. Where
+it had less, a figure is of those steps and not of an episode's mix."""
 
 BENCHMARK_COMPARABLE = """\
 - **Gymnasium and exact frames do the same work**: the same track, trajectory, reward, end and picture from the same
@@ -176,9 +183,10 @@ BENCHMARK_COMPARABLE = """\
   shares are of the clock and overlap, as one half of the games is stepped while the network is asked about the other.
 - Training is simulated by waiting as long as collecting takes, as for a device of its own."""
 
-BENCHMARK_COMMANDS = """\
+FULL_RUN = f"{TRIALS} x {SECONDS:g} s each, {race.duration(len(plan.entries()), TRIALS, SECONDS)}"
+BENCHMARK_COMMANDS = f"""\
 ```console
-$ make bench ARGS="--install-peers"           # three trials of 30 seconds each; EnvPool and 0.4 from PyPI
+$ make bench ARGS="--install-peers"           # {FULL_RUN}; EnvPool, 0.4, PyTorch from PyPI
 $ make bench ARGS="--quick"                   # about a minute on idle cores
 $ python -m reinfors.bench --help             # the same without make; needs gymnasium[box2d] for its reference
 $ make bench ARGS="--json benchmarks/recorded.json --plot docs/assets/benchmarks.svg"   # recorded for this page

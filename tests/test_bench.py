@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +33,8 @@ def test_a_run_is_recorded_printed_and_drawn(tmp_path: Path, capfd: pytest.Captu
     assert {"cpu", "commit", "load_before", "load_after", "system", "command"} < set(run["machine"])
     assert any(line.startswith("reinfors 0.4 is left out") for line in run["left_out"])
     assert "reinfors 0.4 is left out" in printed.err
+    assert "3 contenders, 2 x 0.05 s of each: about 1 min" in printed.err
+    assert "trial 2 of 2, about 1 min left: " in printed.err
     assert printed.out.strip() == report.text(run).strip()
     assert run["machine"]["when"] in files[1].read_text()
 
@@ -48,6 +52,44 @@ def test_a_peer_of_the_same_name_never_runs_in_this_interpreter(tmp_path: Path) 
     python.touch()
     assert peers.command(plan.OLD, tmp_path) == [str(python), "-I", str(peers.CONTENDERS)]
     assert peers.command(plan.HERE, tmp_path) == [sys.executable, str(peers.CONTENDERS)]
+
+
+@pytest.mark.parametrize("has_torch", [True, False])
+def test_pytorch_runs_beside_this_package_and_comes_from_its_own_environment_if_need_be(
+    has_torch: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: has_torch or None)
+    here = [sys.executable, str(peers.CONTENDERS)]
+    assert peers.command(plan.WITH_TORCH, tmp_path) == (here if has_torch else None)
+    packages = peers.packages_of(peers.own_python(plan.WITH_TORCH, tmp_path))
+    (packages / "torch").mkdir(parents=True)
+    assert peers.command(plan.WITH_TORCH, tmp_path) == (here if has_torch else [*here, str(packages)])
+
+
+def test_packages_of_another_environment_come_after_those_of_this_one(tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text("raise ImportError('not this one')\n")
+    (tmp_path / "torch.py").write_text("raise ImportError('this one')\n")
+    entry = next(entry for entry in plan.entries() if entry.peer == plan.WITH_TORCH)
+    command = [sys.executable, str(peers.CONTENDERS), str(tmp_path), json.dumps(entry.spec())]
+    failed = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False)
+    assert importlib.util.find_spec("torch") or "this one" in failed.stderr
+    assert "not this one" not in failed.stderr
+
+
+def test_the_length_of_a_run_is_told_from_what_it_is_of() -> None:
+    assert race.duration(30, 3, 30) == "about 46 min"
+    assert race.duration(1, 1, 0.1) == "about 1 min"
+
+
+def test_the_steps_of_an_episode_that_trials_were_of_are_computed() -> None:
+    def row(section: str, *walls: float) -> report.Row:
+        return {"section": section, "trials": [{"wall": wall} for wall in walls]}
+
+    run = {"seconds": 2.0}
+    # The opening of 60 steps is played before the first trial.
+    assert report.covered(run, row(plan.VECTOR, 64 * 100, 64 * 400, 64 * 100)) == "60 to 260, 260 to 60, 60 to 260"
+    assert report.covered(run, row(plan.ONE_GAME, 100, 110)) == "60 to 260, 260 to 480"
+    assert report.covered(run, row(plan.ONE_GAME, 5000, 600, 10000)) == "1.2 to 20.0 episodes"
 
 
 def test_a_debug_build_is_refused() -> None:

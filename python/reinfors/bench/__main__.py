@@ -12,7 +12,7 @@ import reinfors as rf
 from reinfors.bench import peers, report
 from reinfors.bench.machine import circumstances, load
 from reinfors.bench.plan import DRIVERS, entries
-from reinfors.bench.race import run
+from reinfors.bench.race import duration, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,11 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--plot", type=Path, metavar="FILE", help="write a plot here (.svg, .png; extra `plot`)")
     made.add_argument("--peers", type=Path, default=peers.cache(), metavar="FOLDER", help="where peers are installed")
-    made.add_argument("--install-peers", action="store_true", help="install them there from PyPI first")
+    made.add_argument(
+        "--install-peers",
+        action="store_true",
+        help="install them there first; PyTorch is 5 GB where its CPU index does not answer",
+    )
     return made
 
 
@@ -82,6 +86,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for line in left_out:
         print(line, file=sys.stderr)
     contenders = [(entry, command) for entry in wanted if (command := commands[entry.peer]) is not None]
+    n = len(contenders)
+    print(
+        f"{n} contenders, {given.trials} x {seconds:g} s of each: {duration(n, given.trials, seconds)}", file=sys.stderr
+    )
     about = circumstances()
     results = run(contenders, given.trials, seconds, say)
     say("")

@@ -258,6 +258,11 @@ class Inferred(Collected):
             out = self.network(pixels).numpy()
         return out[:, :N_ACTIONS], out[:, N_ACTIONS]
 
+    def about(self) -> dict[str, Any]:
+        """With the version of PyTorch."""
+        told = super().about()
+        return {**told, "version": f"{told['version']} with PyTorch {self.torch.__version__}"}
+
     def collect(self) -> Any:  # noqa: ANN401 - of either version
         """A batch, whose times are added up."""
         batch = super().collect()
@@ -366,5 +371,6 @@ def serve(spec: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     here = str(Path(__file__).parent)
-    sys.path[:] = [path for path in sys.path if path != here]
-    serve(json.loads(sys.argv[1]))
+    *more_packages, contender = sys.argv[1:]
+    sys.path[:] = [path for path in sys.path if path != here] + more_packages
+    serve(json.loads(contender))

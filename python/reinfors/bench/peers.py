@@ -1,6 +1,7 @@
 """Where the contenders run: this interpreter, or for a peer an environment of its own below a cache directory.
 
-A peer is optional. One that is nowhere installed is left out, with a line that says so.
+A peer is optional. One that is nowhere installed is left out, with a line that says so. PyTorch runs in this
+interpreter, beside the package that is measured; where this has none, it is taken from an environment made for it.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ import importlib.util
 import os
 import subprocess
 import sys
+import sysconfig
 import venv
 from pathlib import Path
 
 from reinfors.bench.plan import ENVPOOL, GYMNASIUM, HERE, OLD, WITH_TORCH
 
-REQUIREMENTS = {ENVPOOL: "envpool==1.2.5", OLD: "reinfors==0.4.0"}
+REQUIREMENTS = {ENVPOOL: "envpool==1.2.5", OLD: "reinfors==0.4.0", WITH_TORCH: "torch"}
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"  # PyPI's PyTorch brings gigabytes for graphics cards on Linux
 MODULES = {
     GYMNASIUM: ("gymnasium", "Box2D", "pygame"),
     ENVPOOL: ("envpool",),
@@ -36,31 +39,44 @@ def own_python(peer: str, folder: Path) -> Path:
 
 
 def install(folder: Path) -> None:
-    """Makes an environment for each peer that has none yet."""
+    """Makes an environment for each peer that has none yet; for PyTorch where this interpreter has none either."""
     for peer, requirement in REQUIREMENTS.items():
+        if peer == WITH_TORCH and command(peer, folder) is not None:
+            continue
         python = own_python(peer, folder)
         if not python.exists():
             venv.create(python.parent.parent, with_pip=True)
         pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet", "install", requirement, "numpy"]
-        subprocess.run(pip, check=True)  # noqa: S603 - pip, with names that stand above
+        if peer == WITH_TORCH:
+            slim = [*pip, "--retries", "0", "--index-url", CPU_INDEX]
+            if subprocess.run(slim, check=False).returncode == 0:  # noqa: S603 - pip, with names that stand above
+                continue
+            print(f"nothing came from {CPU_INDEX}: PyTorch is installed from PyPI", file=sys.stderr)
+        subprocess.run(pip, check=True)  # noqa: S603 - the same
+
+
+def packages_of(python: Path) -> Path:
+    """Where the environment of an interpreter has its packages, if it is of this one's version."""
+    home = str(python.parent.parent)
+    scheme = "nt" if os.name == "nt" else "posix_prefix"
+    return Path(sysconfig.get_path("purelib", scheme, vars={"base": home, "platbase": home}))
 
 
 def command(peer: str, folder: Path) -> list[str] | None:
     """What starts a contender of `peer`; None where it is not installed."""
-    if peer in REQUIREMENTS:
-        python = own_python(peer, folder)
-        if python.exists():
-            # Isolated: what this interpreter is told to import is another version of the same name.
-            return [str(python), "-I", str(CONTENDERS)]
-    if all(importlib.util.find_spec(module) for module in MODULES.get(peer, ("nowhere",))):
-        return [sys.executable, str(CONTENDERS)]
-    return None
+    here = [sys.executable, str(CONTENDERS)]
+    is_here = all(importlib.util.find_spec(module) for module in MODULES.get(peer, ("nowhere",)))
+    if peer == WITH_TORCH and not is_here:
+        packages = packages_of(own_python(peer, folder))
+        return [*here, str(packages)] if (packages / "torch").exists() else None
+    if peer in REQUIREMENTS and peer != WITH_TORCH and (python := own_python(peer, folder)).exists():
+        # Isolated: what this interpreter is told to import is another version of the same name.
+        return [str(python), "-I", str(CONTENDERS)]
+    return here if is_here else None
 
 
 def missing(peer: str) -> str:
     """What to do about a peer that is not installed."""
     if peer == GYMNASIUM:
         return f'{peer} is left out: it needs `pip install "gymnasium[box2d]"`'
-    if peer == WITH_TORCH:
-        return f"{peer} is left out: it needs `pip install torch`"
     return f"{peer} is left out: `--install-peers` makes an environment for it"

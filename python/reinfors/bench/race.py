@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import subprocess
 import threading
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from reinfors.bench.plan import Entry
 
+WARM_UP = 2.0  # seconds of processor time, of a contender on average
 PATIENCE = 300.0  # seconds that an answer may take beyond those that were asked for
 
 
@@ -111,6 +113,11 @@ def check_same_work(entries: Sequence[Entry], abouts: Sequence[dict[str, Any]]) 
             raise RuntimeError(f"{entry.name}: the first frame is not the reference's, so the work is not the same")
 
 
+def duration(n_contenders: int, trials: int, seconds: float) -> str:
+    """About how long a run takes: the trials of all contenders, and the warm-up of each."""
+    return f"about {math.ceil(n_contenders * (trials * seconds + WARM_UP) / 60)} min"
+
+
 def run(
     contenders: Sequence[tuple[Entry, list[str]]], trials: int, seconds: float, say: Callable[[str], None]
 ) -> list[Result]:
@@ -123,11 +130,14 @@ def run(
             abouts.append(runner.about())
         check_same_work([entry for entry, _ in contenders], abouts)
         speeds: list[list[Speed]] = [[] for _ in runners]
+        left = len(runners) * trials
         for trial in range(trials):
             turns = list(zip(runners, speeds, strict=True))
             for runner, taken in turns if trial % 2 == 0 else reversed(turns):
-                say(f"trial {trial + 1} of {trials}: {runner.entry.name}")
+                minutes = math.ceil(left * seconds / 60)
+                say(f"trial {trial + 1} of {trials}, about {minutes} min left: {runner.entry.name}")
                 taken.append(runner.trial(seconds))
+                left -= 1
         return [
             Result(runner.entry, about, taken, runner.ask({"report": True}))
             for runner, about, taken in zip(runners, abouts, speeds, strict=True)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
+from reinfors.bench.contenders import OPENING
 from reinfors.bench.plan import (
     DRIVERS,
     ENGINE,
     ENGINE_ALL,
+    ENV,
     ENVPOOL,
     GYMNASIUM,
     HERE,
+    N_GAMES,
     NETWORK,
     OLD,
     ONE_GAME,
@@ -27,7 +31,16 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 Row = dict[str, Any]
 
-COLUMNS = ["contender", "steps/s", "lowest to highest", "steps per CPU second", "CPU us per decision"]
+EPISODE = ENV.max_episode_steps or 1  # steps of one that nothing ends earlier
+
+COLUMNS = [
+    "contender",
+    "steps/s",
+    "lowest to highest",
+    "steps per CPU second",
+    "CPU us per decision",
+    "steps of an episode, by trial",
+]
 
 
 def record(results: Sequence[Result], **about: Any) -> Record:  # noqa: ANN401 - whatever JSON can hold
@@ -79,6 +92,21 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
+def covered(run: Record, row: Row) -> str:
+    """Which steps of an episode the trials were of, had each all of its steps; how many episodes, where they are whole.
+
+    All games begin at once, play the opening before anything counts, and go on where the trial before left them: each
+    trial takes them further by steps/s x seconds / games.
+    """
+    n_games = 1 if row["section"] == ONE_GAME else N_GAMES
+    steps = [trial["wall"] * run["seconds"] / n_games for trial in row["trials"]]
+    whole = [taken / EPISODE for taken in steps]
+    if min(whole) >= 1:
+        return f"{min(whole):.1f} to {max(whole):.1f} episodes"
+    ends = list(accumulate(steps, initial=OPENING))
+    return ", ".join(f"{begin % EPISODE:.0f} to {end % EPISODE:.0f}" for begin, end in pairwise(ends))
+
+
 def section_table(run: Record, section: str) -> str:
     """The figures of a section."""
     cells = []
@@ -91,6 +119,7 @@ def section_table(run: Record, section: str) -> str:
                 f"{min(walls):,.0f} to {max(walls):,.0f}",
                 f"{median['cpu']:,.0f}",
                 f"{1e6 * row['steps_per_decision'] / median['cpu']:,.1f}",
+                covered(run, row),
             ]
         )
     return table(COLUMNS, cells)
