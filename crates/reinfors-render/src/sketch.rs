@@ -92,10 +92,10 @@ impl Kernel for AddMesh<'_> {
         let Self { mesh, coverage, axes, scene, layer, grid } = self;
         mesh.clear();
         for item in layer {
-            if let Shape::AaPolygon { points } = &item.shape
-                && is_seen(item, scene.points(points), scene.size())
-            {
-                mesh.push(scene.points(points), axes.ink(item.colour));
+            let Shape::AaPolygon { points } = &item.shape else { continue };
+            let points = scene.points(points);
+            if is_seen(item, points, scene.size()) {
+                mesh.push(points, axes.ink(item.colour));
             }
         }
         mesh.trace(grid, coverage);
@@ -227,12 +227,14 @@ impl Sketch {
 fn is_seen(item: &Item, points: &[Point], surface: Size) -> bool {
     const SOFT: i32 = 2;
     let (width, height) = (surface.width as i32 + SOFT, surface.height as i32 + SOFT);
-    let (mut left, mut right) = (true, true);
-    for point in points {
-        left &= point.x < -SOFT;
-        right &= point.x > width;
+    if item.rows.max < -SOFT || item.rows.min > height {
+        return false;
     }
-    !(left | right) && item.rows.max >= -SOFT && item.rows.min <= height
+    let (mut left, mut right) = (i32::MAX, i32::MIN);
+    for point in points {
+        (left, right) = (left.min(point.x), right.max(point.x));
+    }
+    left <= width && right >= -SOFT
 }
 
 /// Whether an item belongs to the layer that `first` starts: the same mesh, or hard shapes the same side up.

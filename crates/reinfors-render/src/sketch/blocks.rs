@@ -14,39 +14,52 @@ pub(super) const BLOCK: usize = 8;
 /// Added before the fraction is dropped. Uniform colours stay as they are for any value in `0.0..1.0`.
 const ROUND: f32 = 0.95;
 
-/// A column of blocks of the canvas.
+/// A column of blocks of the canvas, from one row on.
 pub(super) struct Strip<'a> {
     planes: [&'a mut [u8]; 3],
-    start: usize,
+    at: usize,
     width: usize,
     /// Cells to a row; fewer than to a block at the right border of some canvases.
     cells: usize,
 }
 
 impl Strip<'_> {
-    /// Puts bytes into a row.
+    /// Puts bytes into the row and goes on below it.
     #[inline(always)]
-    pub fn store(&mut self, row: usize, [reds, greens, blues]: &[[u8; BLOCK]; 3]) {
-        let start = self.start + row * self.width;
-        let [red, green, blue] = &mut self.planes;
-        if self.cells == BLOCK {
-            red[start..start + BLOCK].copy_from_slice(reds);
-            green[start..start + BLOCK].copy_from_slice(greens);
-            blue[start..start + BLOCK].copy_from_slice(blues);
+    pub fn store(&mut self, [reds, greens, blues]: &[[u8; BLOCK]; 3]) {
+        let Self { planes: [red, green, blue], at, width, cells } = self;
+        if *cells == BLOCK {
+            red[*at..*at + BLOCK].copy_from_slice(reds);
+            green[*at..*at + BLOCK].copy_from_slice(greens);
+            blue[*at..*at + BLOCK].copy_from_slice(blues);
         } else {
-            red[start..start + self.cells].copy_from_slice(&reds[..self.cells]);
-            green[start..start + self.cells].copy_from_slice(&greens[..self.cells]);
-            blue[start..start + self.cells].copy_from_slice(&blues[..self.cells]);
+            red[*at..*at + *cells].copy_from_slice(&reds[..*cells]);
+            green[*at..*at + *cells].copy_from_slice(&greens[..*cells]);
+            blue[*at..*at + *cells].copy_from_slice(&blues[..*cells]);
+        }
+        *at += *width;
+    }
+
+    /// Puts the same bytes into so many rows and goes on below them.
+    #[inline(always)]
+    pub fn fill(&mut self, rows: usize, bytes: &[[u8; BLOCK]; 3]) {
+        for _ in 0..rows {
+            self.store(bytes);
         }
     }
 
-    /// What a row shows.
+    /// Leaves so many rows as they are.
     #[inline(always)]
-    pub fn load(&self, row: usize) -> [[f32; BLOCK]; 3] {
-        let start = self.start + row * self.width;
+    pub fn skip(&mut self, rows: usize) {
+        self.at += rows * self.width;
+    }
+
+    /// What the row shows.
+    #[inline(always)]
+    pub fn load(&self) -> [[f32; BLOCK]; 3] {
         let mut cells = [[0.0; BLOCK]; 3];
         for (cells, plane) in cells.iter_mut().zip(&self.planes) {
-            for (cell, &byte) in cells.iter_mut().zip(&plane[start..start + self.cells]) {
+            for (cell, &byte) in cells.iter_mut().zip(&plane[self.at..self.at + self.cells]) {
                 *cell = f32::from(byte);
             }
         }
@@ -55,14 +68,14 @@ impl Strip<'_> {
 }
 
 impl Canvas<'_> {
-    /// A column of blocks.
+    /// A column of blocks, from the top on.
     #[inline(always)]
     pub(super) fn strip(&mut self, block: usize) -> Strip<'_> {
         let (area, width) = (self.size.area(), self.size.width);
         let [red, green, blue] = &mut self.planes;
-        let start = block * BLOCK;
-        let cells = (width - start).min(BLOCK);
-        Strip { planes: [&mut red[..area], &mut green[..area], &mut blue[..area]], start, width, cells }
+        let at = block * BLOCK;
+        let cells = (width - at).min(BLOCK);
+        Strip { planes: [&mut red[..area], &mut green[..area], &mut blue[..area]], at, width, cells }
     }
 
     /// Mixes the cells from one on, as far as there are any, with inks that cover a share of each.

@@ -8,6 +8,7 @@ use super::blocks::{BLOCK, rounded};
 use super::coverage::{COLOURED, Cells, Coverage, GREY, Layer, PLAIN, WORD};
 use crate::canvas::Canvas;
 use reinfors_math::cpu::{Kernel, Level};
+use std::slice::ChunksExactMut;
 
 /// Parts of a layer that is not there.
 const ABSENT: usize = 0;
@@ -81,63 +82,102 @@ impl<const IS_GROUND: bool> Column<'_, '_, IS_GROUND> {
     #[inline(always)]
     fn lay<const LOWER: usize, const UPPER: usize>(&mut self, lower: &mut Layer, upper: &mut Layer) {
         let &mut Self { block, rows, height, ground, .. } = self;
-        let mut lower = Sheet::<LOWER>::new(lower, block, rows);
-        let mut upper = Sheet::<UPPER>::new(upper, block, rows);
+        let (mut below, mut above) = (Sheet::<LOWER>::new(lower), Sheet::<UPPER>::new(upper));
+        let mut lower = Edges::<LOWER>::of(lower, block, rows);
+        let mut upper = Edges::<UPPER>::of(upper, block, rows);
         let mut strip = self.canvas.strip(block);
         let mut shown = bytes(&ground);
         let mut is_clear = !IS_GROUND;
         for word in 0..rows.div_ceil(WORD) {
-            let mut marks = std::mem::take(&mut lower.marks[word]) | std::mem::take(&mut upper.marks[word]);
-            for row in word * WORD..((word + 1) * WORD).min(height) {
-                let is_touched = marks & 1 != 0;
-                marks >>= 1;
-                if is_touched {
-                    lower.take(row);
-                    upper.take(row);
-                    is_clear = !IS_GROUND && lower.is_clear() && upper.is_clear();
+            let mut marks = lower.take_marks(word) | upper.take_marks(word);
+            let (mut row, end) = (word * WORD, ((word + 1) * WORD).min(height));
+            while row < end {
+                let alike = (marks.trailing_zeros() as usize).min(end - row);
+                if IS_GROUND {
+                    strip.fill(alike, &shown);
+                } else if is_clear {
+                    strip.skip(alike);
+                } else {
+                    for _ in 0..alike {
+                        strip.store(&bytes(&above.over(below.over(strip.load().map(Cells)))));
+                    }
                 }
-                if is_clear {
-                    continue;
+                row += alike;
+                marks = marks.checked_shr(alike as u32).unwrap_or(0);
+                let changed = (marks.trailing_ones() as usize).min(end - row);
+                let (mut lower, mut upper) = (lower.rows(row, changed), upper.rows(row, changed));
+                for _ in 0..changed {
+                    below.take(&mut lower);
+                    above.take(&mut upper);
+                    is_clear = !IS_GROUND && below.is_clear() && above.is_clear();
+                    if is_clear {
+                        strip.skip(1);
+                    } else {
+                        let ground = if IS_GROUND { ground } else { strip.load().map(Cells) };
+                        shown = bytes(&above.over(below.over(ground)));
+                        strip.store(&shown);
+                    }
                 }
-                if is_touched || !IS_GROUND {
-                    let below = if IS_GROUND { ground } else { strip.load(row).map(Cells) };
-                    shown = bytes(&upper.over(lower.over(below)));
-                }
-                strip.store(row, &shown);
+                row += changed;
+                marks = marks.checked_shr(changed as u32).unwrap_or(0);
             }
         }
         // Edges end at most one row below the last one that is seen.
-        for row in height..(height + 2).min(rows) {
-            lower.take(row);
-            upper.take(row);
-        }
+        let unseen = (height + 2).min(rows) - height;
+        lower.rows(height, unseen).for_each(clear);
+        upper.rows(height, unseen).for_each(clear);
     }
 }
 
-/// A layer in a column of blocks, with what the edges so far amount to: coverage, red, green and blue.
-struct Sheet<'a, const PARTS: usize> {
+/// What edges change in a column of blocks, in a layer of so many parts.
+struct Edges<'a, const PARTS: usize> {
     changes: &'a mut [Cells],
     marks: &'a mut [u64],
-    plain: [f32; 3],
-    sums: [Cells; PARTS],
 }
 
-impl<'a, const PARTS: usize> Sheet<'a, PARTS> {
+impl<'a, const PARTS: usize> Edges<'a, PARTS> {
     #[inline(always)]
-    fn new(layer: &'a mut Layer, block: usize, rows: usize) -> Self {
+    fn of(layer: &'a mut Layer, block: usize, rows: usize) -> Self {
         let words = rows.div_ceil(WORD);
         Self {
             changes: &mut layer.blocks[block * rows * PARTS..][..rows * PARTS],
             marks: &mut layer.touched[block * words..][..words],
-            plain: layer.plain,
-            sums: [Cells::default(); PARTS],
         }
     }
 
-    /// Adds what changes at a row to the sums of the rows above, and forgets it.
+    /// Which rows of a word are changed, from now on none.
     #[inline(always)]
-    fn take(&mut self, row: usize) {
-        let changes = &mut self.changes[row * PARTS..][..PARTS];
+    fn take_marks(&mut self, word: usize) -> u64 {
+        std::mem::take(&mut self.marks[word])
+    }
+
+    /// The changes at so many rows from one on; nothing if the layer is not there.
+    #[inline(always)]
+    fn rows(&mut self, row: usize, count: usize) -> ChunksExactMut<'_, Cells> {
+        self.changes[row * PARTS..(row + count) * PARTS].chunks_exact_mut(if PARTS == ABSENT {
+            1
+        } else {
+            PARTS
+        })
+    }
+}
+
+/// A layer in a column of blocks, with what the edges so far amount to: coverage, red, green and blue.
+struct Sheet<const PARTS: usize> {
+    plain: [f32; 3],
+    sums: [Cells; PARTS],
+}
+
+impl<const PARTS: usize> Sheet<PARTS> {
+    #[inline(always)]
+    fn new(layer: &Layer) -> Self {
+        Self { plain: layer.plain, sums: [Cells::default(); PARTS] }
+    }
+
+    /// Adds what changes at the next row to the sums of the rows above, and forgets it.
+    #[inline(always)]
+    fn take(&mut self, changes: &mut ChunksExactMut<Cells>) {
+        let Some(changes) = changes.next() else { return };
         for (sum, change) in self.sums.iter_mut().zip(changes) {
             *sum = added(*sum, std::mem::take(change));
         }
@@ -198,6 +238,11 @@ impl Layer {
         }
         if marks == 0 { ABSENT } else { self.parts }
     }
+}
+
+#[inline(always)]
+fn clear(changes: &mut [Cells]) {
+    changes.fill(Cells::default());
 }
 
 #[inline(always)]

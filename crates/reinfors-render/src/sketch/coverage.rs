@@ -106,6 +106,9 @@ struct Directed {
     slopes: Lane,
     /// -1 for an edge that ran to the left.
     signs: Lane,
+    /// The cells that both ends lie in.
+    from_cells: [[i32; LANES]; 2],
+    to_cells: [[i32; LANES]; 2],
 }
 
 impl Lines {
@@ -127,6 +130,24 @@ impl Lines {
         }
         block.inks[lane] = ink;
         self.len += 1;
+    }
+
+    /// Whether the next lines start half a block.
+    #[inline(always)]
+    pub fn is_at_half(&self) -> bool {
+        self.len.is_multiple_of(LANES / 2)
+    }
+
+    /// Adds half a block of edges of one ink.
+    #[inline(always)]
+    pub fn push_four(&mut self, [from, to]: [[[f32; LANES / 2]; 2]; 2], ink: Ink<COLOURED>) {
+        let (block, half) = (&mut self.blocks[self.len / LANES], self.len / (LANES / 2) % 2);
+        for axis in 0..2 {
+            block.from[axis].as_chunks_mut().0[half] = from[axis];
+            block.to[axis].as_chunks_mut().0[half] = to[axis];
+        }
+        block.inks.as_chunks_mut().0[half] = [ink; LANES / 2];
+        self.len += LANES / 2;
     }
 }
 
@@ -152,7 +173,14 @@ impl Block {
             (from[1][lane], to[1][lane]) = (y + (left - x) * slope, y + (right - x) * slope);
             (slopes[lane], signs[lane]) = (slope, if runs_right { 1.0 } else { -1.0 });
         }
-        Directed { from, to, slopes, signs }
+        let (mut from_cells, mut to_cells) = ([[0; LANES]; 2], [[0; LANES]; 2]);
+        for axis in 0..2 {
+            for lane in 0..LANES {
+                from_cells[axis][lane] = whole(from[axis][lane]);
+                to_cells[axis][lane] = whole(to[axis][lane]);
+            }
+        }
+        Directed { from, to, slopes, signs, from_cells, to_cells }
     }
 }
 
@@ -161,8 +189,30 @@ impl Block {
 struct Segment {
     from: [f32; 2],
     to: [f32; 2],
+    /// The cells that both ends lie in.
+    from_cell: [i32; 2],
+    to_cell: [i32; 2],
     slope: f32,
     ink: Ink<COLOURED>,
+}
+
+impl Segment {
+    #[inline(always)]
+    fn new(from: [f32; 2], to: [f32; 2], slope: f32, ink: Ink<COLOURED>) -> Self {
+        let [[x, y], [far_x, far_y]] = [from, to];
+        let (from_cell, to_cell) = ([whole(x), whole(y)], [whole(far_x), whole(far_y)]);
+        Self { from, to, from_cell, to_cell, slope, ink }
+    }
+}
+
+/// The whole part of a number from 0 to 2^22. A cast does not vectorise; adding 2^23 leaves the nearest integer
+/// in the low bits.
+#[inline(always)]
+fn whole(number: f32) -> i32 {
+    const INTEGERS: f32 = 8_388_608.0;
+    let nearest = number + INTEGERS;
+    let integer = (nearest.to_bits() as i32).wrapping_sub(INTEGERS.to_bits() as i32);
+    integer.wrapping_sub(i32::from(nearest - INTEGERS > number))
 }
 
 /// Left border of each column of a block.
@@ -198,7 +248,7 @@ impl Coverage {
     pub fn add(&mut self, lines: &Lines, grid: Grid) {
         let bottom = self.height as f32;
         for (number, block) in lines.blocks[..lines.len.div_ceil(LANES)].iter().enumerate() {
-            let Directed { from, to, slopes, signs } = block.directed(grid, self.width);
+            let Directed { from, to, slopes, signs, from_cells, to_cells } = block.directed(grid, self.width);
             for lane in 0..(lines.len - number * LANES).min(LANES) {
                 let (left, start, right, end) = (from[0][lane], from[1][lane], to[0][lane], to[1][lane]);
                 if left >= right || (start >= bottom && end >= bottom) {
@@ -210,7 +260,10 @@ impl Coverage {
                     *part *= sign;
                 }
                 if start.min(end) >= 0.0 && start.max(end) <= bottom {
-                    self.segments.push(Segment { from: [left, start], to: [right, end], slope, ink });
+                    let from_cell = [from_cells[0][lane], from_cells[1][lane]];
+                    let to_cell = [to_cells[0][lane], to_cells[1][lane]];
+                    let (from, to) = ([left, start], [right, end]);
+                    self.segments.push(Segment { from, to, from_cell, to_cell, slope, ink });
                 } else {
                     self.cut([left, start], [right, end], slope, ink);
                 }
@@ -235,7 +288,7 @@ impl Coverage {
             };
             // An edge that leaves at the right border itself has no column there.
             if start < end {
-                self.segments.push(Segment { from: [start, 0.0], to: [end, 0.0], slope: 0.0, ink });
+                self.segments.push(Segment::new([start, 0.0], [end, 0.0], 0.0, ink));
             }
             (left, right) = if from[1] < 0.0 { (end, right) } else { (left, start) };
         }
@@ -247,7 +300,7 @@ impl Coverage {
         }
         if left < right {
             let inside = |x: f32| [x, (from[1] + (x - from[0]) * slope).clamp(0.0, bottom)];
-            self.segments.push(Segment { from: inside(left), to: inside(right), slope, ink });
+            self.segments.push(Segment::new(inside(left), inside(right), slope, ink));
         }
     }
 
@@ -285,23 +338,29 @@ impl Layer {
     /// An edge inside the canvas, block by block.
     #[inline(always)]
     fn run<const PARTS: usize>(&mut self, segment: &Segment, rows: usize, columns: usize) {
-        let &Segment { from: [left, start], to: [right, end], slope, ink } = segment;
-        let (column, row) = (left as i32 as usize, start as i32 as usize);
+        let &Segment { from: [left, start], to: [right, end], slope, ink, .. } = segment;
+        let ([column, row], [last_column, last_row]) = (segment.from_cell, segment.to_cell);
         let mut inks = [0.0; PARTS];
         inks.copy_from_slice(&ink[..PARTS]);
-        if right <= (column + 1) as f32 && row == end as i32 as usize {
-            let lower = 0.5 * (start + end) - row as f32;
-            return self.within_cell(rows, [column, row], lower, inks.map(|ink| ink * (right - left)));
+        if right <= (column + 1) as f32 && row == last_row {
+            let (lower, at) = (0.5 * (start + end) - row as f32, [column as usize, row as usize]);
+            return self.within_cell(rows, at, lower, inks.map(|ink| ink * (right - left)));
         }
         let (highest, lowest) = if start < end { (start, end) } else { (end, start) };
         let bounded = |y: f32| {
             let y = if y > highest { y } else { highest };
             if y < lowest { y } else { lowest }
         };
-        let last_block = (right as i32 as usize / BLOCK).min(columns - 1);
-        let mut near = bounded(start);
-        for block in column / BLOCK..=last_block {
-            let first = (block * BLOCK) as f32;
+        let last_block = (last_column as usize / BLOCK).min(columns - 1);
+        let mut near_row = row;
+        for block in column as usize / BLOCK..=last_block {
+            let first = (block * BLOCK) as i32 as f32;
+            let border = first + BLOCK as f32;
+            // Its row at the border of the block, which is its end in the last one.
+            let far_row =
+                if block == last_block { last_row } else { whole(bounded(start + (border - left) * slope)) };
+            let (top, bottom) = (near_row.min(far_row) as usize, near_row.max(far_row) as usize);
+            near_row = far_row;
             let (mut tops, mut heights, mut halves, mut widths) =
                 ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
             for lane in 0..BLOCK {
@@ -315,12 +374,8 @@ impl Layer {
                 halves[lane] = 0.5 / if height > LEVEL { height } else { LEVEL };
                 widths[lane] = if far > near { far - near } else { 0.0 };
             }
-            let border = first + BLOCK as f32;
-            let far = bounded(start + (if border < right { border } else { right } - left) * slope);
-            let (top, bottom) = if near < far { (near, far) } else { (far, near) };
-            near = far;
             let piece = Piece { tops, heights, halves, widths };
-            let span = top as i32 as usize..bottom as i32 as usize + 2;
+            let span = top..bottom + 2;
             self.below::<PARTS>(&piece, block, rows, span, inks);
         }
     }
@@ -369,7 +424,7 @@ impl Layer {
         span: Range<usize>,
         ink: Ink<PARTS>,
     ) {
-        let mut y = span.start as f32;
+        let mut y = span.start as i32 as f32;
         let (mut sum_above, mut area_above) = ([0.0; BLOCK], [0.0; BLOCK]);
         self.touch(block, rows, &span);
         let at = block * rows;
