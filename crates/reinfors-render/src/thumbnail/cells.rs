@@ -31,8 +31,10 @@ pub(super) struct Cells {
     /// Stretches of a row.
     pub stretches: usize,
     pub strokes: Vec<Stroke>,
-    /// The last stroke of each stretch.
-    pub last: Vec<u32>,
+    /// Rows of cells.
+    height: usize,
+    /// The last stroke of each row, stretch after stretch.
+    last: Vec<u32>,
 }
 
 impl Cells {
@@ -42,6 +44,7 @@ impl Cells {
         Self {
             width: size.width,
             stretches,
+            height: size.height,
             // Memory that is never written costs nothing.
             strokes: Vec::with_capacity(8 * room),
             last: vec![NONE; room],
@@ -57,17 +60,23 @@ impl Cells {
     #[inline(always)]
     pub fn begin(&mut self, ink: u32, rows: Range<usize>) -> &mut [Stroke] {
         let first = self.strokes.len();
-        let none = Stroke { touched: 0, covered: 0, lines: [0; LINES], ink, before: NONE };
-        self.strokes.resize(first + self.stretches * rows.len(), none);
-        let last = &mut self.last[rows.start * self.stretches..rows.end * self.stretches];
-        for stretch in 0..self.stretches {
-            let start = first + stretch * rows.len();
-            let last = last.iter_mut().skip(stretch).step_by(self.stretches);
-            for ((stroke, index), last) in self.strokes[start..].iter_mut().zip(start as u32..).zip(last) {
-                stroke.before = std::mem::replace(last, index);
-            }
+        for last in self.last.chunks_mut(self.height) {
+            let start = self.strokes.len() as u32;
+            self.strokes.extend(last[rows.clone()].iter_mut().zip(start..).map(|(last, index)| Stroke {
+                touched: 0,
+                covered: 0,
+                lines: [0; LINES],
+                ink,
+                before: std::mem::replace(last, index),
+            }));
         }
         &mut self.strokes[first..]
+    }
+
+    /// The last stroke of a stretch, or none.
+    #[inline(always)]
+    pub fn last(&self, row: usize, stretch: usize) -> u32 {
+        self.last[stretch * self.height + row]
     }
 
     /// The cells of a stretch.

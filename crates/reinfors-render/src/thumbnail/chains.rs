@@ -1,8 +1,8 @@
 //! What lies between the edges of a polygon that goes down once and up once: its two chains of edges, sixteen
 //! rows at a time.
 //!
-//! 1. Each chain crosses every row once. An edge writes whole vectors of crossings; what it writes beyond its
-//!    own rows is overwritten by the next edge of its chain.
+//! 1. Each chain crosses every row once. An edge writes whole vectors, of crossings in the first chain and of
+//!    spans in the second; what it writes beyond its own rows is overwritten by the next edge of its chain.
 //! 2. All is done in 16 bits: a quotient comes from a reciprocal, one too small at most, and the remainder,
 //!    which is small, tells whether it is ([`Ratio`]).
 //!
@@ -18,7 +18,7 @@ use std::ops::Range;
 /// Coordinates from here on are left to others: C's integers wrap.
 pub(super) const FAR: u32 = 1 << 14;
 
-/// The crossings of the chain that is followed second; the first one's are written where the spans will be.
+/// The crossings of the chain that is followed first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chains {
     low: Vec<i16>,
@@ -74,15 +74,15 @@ impl Chains {
             self.high.resize(room, 0);
         }
         let lowest = turn.row(if turn.sign > 0 { bottom } else { top });
+        // Edges count from the one that closes the polygon; where a row's two crossings come in that order, the
+        // first of them is one that goes down from there on, or one that goes up before.
+        let seam = points[points.len() - 1].y;
+        let seam = if seam == lowest { seam + 1 } else { seam };
+        let swap = turn.row(seam) + i32::from(turn.sign < 0) - rows.rows.start;
         let mut ends = [0; 2];
         let (mut has_ledge, mut at_top, mut at_bottom) = (false, 0, 0);
         for (end, step) in ends.iter_mut().zip([1, points.len() - 1]) {
             let is_first = step == 1;
-            let (low, high) = if is_first {
-                (&mut *rows.left, &mut *rows.right)
-            } else {
-                (&mut self.low[..room], &mut self.high[..room])
-            };
             let mut index = start;
             while turn.row(points[index].y) < bottom {
                 let next = beside(index, step, points.len());
@@ -97,14 +97,14 @@ impl Chains {
                     let last = lower.y - i32::from(lower.y != lowest);
                     let (first, last) = (turn.row(upper.y), turn.row(last));
                     let own = first.min(last).max(rows.rows.start)..(first.max(last) + 1).min(rows.rows.end);
-                    cross(
-                        &E::new(upper, lower)?,
-                        upper.y,
-                        turn,
-                        own,
-                        rows.rows.start,
-                        [&mut *low, &mut *high],
-                    );
+                    let edge = E::new(upper, lower)?;
+                    if own.is_empty() {
+                        // Beyond the rows that are wanted.
+                    } else if is_first {
+                        self.cross(&edge, upper.y, own, &rows);
+                    } else {
+                        self.join(&edge, upper.y, own, swap, &mut rows);
+                    }
                 } else if row == top {
                     at_top += 1;
                 } else {
@@ -122,35 +122,64 @@ impl Chains {
                 return None;
             }
         }
-        // Edges count from the one that closes the polygon; where a row's two crossings come in that order, the
-        // first of them is one that goes down from there on, or one that goes up before.
-        let seam = points[points.len() - 1].y;
-        let seam = if seam == lowest { seam + 1 } else { seam };
-        let swap = turn.row(seam) + i32::from(turn.sign < 0) - rows.rows.start;
-        self.join::<E>(&mut rows, swap);
         Some(Corners { has_ledge, are_filled: !has_ledge && at_top <= 1 && at_bottom <= 1 })
     }
 
-    /// Makes spans of the crossings. From row `swap` on the chain that was followed first has the first.
+    /// Writes the crossings of an edge of the first chain, which starts in row `top` of the shape.
     #[inline(always)]
-    fn join<E: Edge>(&self, rows: &mut Rows, swap: i32) {
-        let len = rows.rows.len().div_ceil(LANES) * LANES;
-        let (lefts, _) = rows.left[..len].as_chunks_mut::<LANES>();
-        let (rights, _) = rows.right[..len].as_chunks_mut::<LANES>();
-        let (lows, _) = self.low[..len].as_chunks::<LANES>();
-        let (highs, _) = self.high[..len].as_chunks::<LANES>();
-        let (far, mut swap) = (rows.far as i16, swap.clamp(-1, i32::from(i16::MAX)) as i16);
+    fn cross<E: Edge>(&mut self, edge: &E, top: i32, own: Range<i32>, rows: &Rows) {
+        let (mut steps, pace) = steps(rows.turn, own.start, top);
+        let own = rows.vectors(&own);
+        let (lows, _) = self.low[own.clone()].as_chunks_mut::<LANES>();
+        let (highs, _) = self.high[own].as_chunks_mut::<LANES>();
+        for (low, high) in lows.iter_mut().zip(highs) {
+            let crossings = edge.cross(steps);
+            (*low, *high) = (crossings[0].0, crossings[1].0);
+            steps = steps.plus(pace);
+        }
+    }
+
+    /// Makes spans of the crossings of an edge of the second chain. From row `swap` on the first chain has the
+    /// first crossing.
+    #[inline(always)]
+    fn join<E: Edge>(&self, edge: &E, top: i32, own: Range<i32>, swap: i32, rows: &mut Rows) {
+        let (mut steps, pace) = steps(rows.turn, own.start, top);
+        let own = rows.vectors(&own);
+        let mut swap = (swap - own.start as i32).clamp(-1, i32::from(i16::MAX)) as i16;
+        let far = rows.far as i16;
+        let (lows, _) = self.low[own.clone()].as_chunks::<LANES>();
+        let (highs, _) = self.high[own.clone()].as_chunks::<LANES>();
+        let (lefts, _) = rows.left[own.clone()].as_chunks_mut::<LANES>();
+        let (rights, _) = rows.right[own].as_chunks_mut::<LANES>();
         for (((left, right), low), high) in lefts.iter_mut().zip(rights).zip(lows).zip(highs) {
-            let first = [Places(*left), Places(*right)];
-            let [a, b] = E::pair(first, [Places(*low), Places(*high)], swap);
+            let [a, b] = E::pair([Places(*low), Places(*high)], edge.cross(steps), swap);
             let min = Places::from_fn(|lane| a.0[lane].min(b.0[lane]));
             let max = Places::from_fn(|lane| a.0[lane].max(b.0[lane]));
             let is_seen = Places::from_fn(|lane| -i16::from((min.0[lane] <= far) & (max.0[lane] >= 0)));
             *left = chosen(is_seen, Places::from_fn(|lane| min.0[lane].max(0)), NO_LEFT).0;
             *right = chosen(is_seen, Places::from_fn(|lane| max.0[lane].min(far)), NO_RIGHT).0;
+            steps = steps.plus(pace);
             swap = swap.saturating_sub(LANES as i16);
         }
     }
+}
+
+impl Rows<'_> {
+    /// The places of some rows, as whole vectors.
+    #[inline(always)]
+    fn vectors(&self, own: &Range<i32>) -> Range<usize> {
+        let start = (own.start - self.rows.start) as usize;
+        start..start + own.len().div_ceil(LANES) * LANES
+    }
+}
+
+/// The steps of sixteen rows of the output from `first` on, down from row `top` of the shape, and how many more
+/// they are for the next sixteen.
+#[inline(always)]
+fn steps(turn: Turn, first: i32, top: i32) -> (Lanes, Lanes) {
+    let (first, sign) = ((turn.row(first) - top) as u16, turn.sign as u16);
+    let steps = Lanes::from_fn(|lane| first.wrapping_add(sign.wrapping_mul(lane as u16)));
+    (steps, Lanes::splat(sign.wrapping_mul(LANES as u16)))
 }
 
 /// The places where the mask is set, else the other.
@@ -164,24 +193,6 @@ fn chosen(mask: Places, places: Places, other: i16) -> Places {
 const fn beside(index: usize, step: usize, len: usize) -> usize {
     let next = index + step;
     if next >= len { next - len } else { next }
-}
-
-/// Writes the crossings of an edge in `rows`, of which `from` has the first place.
-#[inline(always)]
-fn cross<E: Edge>(edge: &E, top: i32, turn: Turn, rows: Range<i32>, from: i32, [low, high]: [&mut [i16]; 2]) {
-    if rows.is_empty() {
-        return;
-    }
-    let (at, len) = ((rows.start - from) as usize, rows.len().div_ceil(LANES) * LANES);
-    let (lows, _) = low[at..at + len].as_chunks_mut::<LANES>();
-    let (highs, _) = high[at..at + len].as_chunks_mut::<LANES>();
-    let (first, sign) = ((turn.row(rows.start) - top) as u16, turn.sign as u16);
-    let mut steps = Lanes::from_fn(|lane| first.wrapping_add(sign.wrapping_mul(lane as u16)));
-    for (low, high) in lows.iter_mut().zip(highs) {
-        let crossings = edge.cross(steps);
-        (*low, *high) = (crossings[0].0, crossings[1].0);
-        steps = steps.plus(Lanes::splat(sign.wrapping_mul(LANES as u16)));
-    }
 }
 
 /// An edge by one of the rules.

@@ -1,6 +1,6 @@
 //! How far a fill reaches in the rows of each window: the least and the most of its first and last columns.
 
-use super::rows::{LANES, Lanes, Places, mask};
+use super::rows::{LANES, Lanes, Places};
 use super::spans::{Fill, Spans};
 use super::windows::Windows;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 pub(super) struct Extents {
     /// Numbers of which the least are looked for, sixteen to each window: first columns, the same turned, last
     /// columns, the same turned. They lie in memory: from registers the compiler would take them one by one.
-    numbers: [[Lanes; LANES]; 4],
+    numbers: [[Lanes; 4]; LANES],
     pub min_left: Places,
     /// Beyond every axis if some row has no span.
     pub max_left: Places,
@@ -21,7 +21,7 @@ pub(super) struct Extents {
 
 impl Extents {
     pub const NONE: Self = Self {
-        numbers: [[Lanes::ZERO; LANES]; 4],
+        numbers: [[Lanes::ZERO; 4]; LANES],
         min_left: Places([0; LANES]),
         max_left: Places([0; LANES]),
         min_right: Places([0; LANES]),
@@ -33,41 +33,53 @@ impl Extents {
     pub fn look(&mut self, spans: &Spans, fill: &Fill, layer: usize, rows: &Windows, wanted: Range<usize>) {
         let layer = spans.layer(fill, layer);
         let count = wanted.len().min(LANES);
-        for (lane, index) in wanted.enumerate() {
-            let mut row = rows.windows[index].start;
+        for (own, window) in self.numbers.iter_mut().zip(&rows.windows[wanted]) {
             let mut least = [Lanes::splat(u16::MAX); 4];
-            for weights in rows.weights(index) {
+            let mut row = window.start;
+            while row < window.end {
                 let (left, right) = layer.read(row);
+                let beyond = from(window.end.abs_diff(row) as usize);
                 let strip = [left, turned(left), right, turned(right)];
                 for (least, strip) in least.iter_mut().zip(strip) {
-                    *least = Lanes::from_fn(|lane| {
-                        // What weighs nothing is not the window's.
-                        let number = strip.0[lane] as u16 | mask(weights.0[lane] == 0);
-                        number.min(least.0[lane])
-                    });
+                    *least =
+                        Lanes::from_fn(|lane| (strip.0[lane] as u16 | beyond.0[lane]).min(least.0[lane]));
                 }
                 row += LANES as i32;
             }
-            for (numbers, least) in self.numbers.iter_mut().zip(least) {
-                numbers[lane % LANES] = least;
-            }
+            *own = least;
         }
-        let [min_left, max_left, min_right, max_right] = &self.numbers;
-        least(&mut self.min_left, &min_left[..count]);
-        least(&mut self.max_left, &max_left[..count]);
-        least(&mut self.min_right, &min_right[..count]);
-        least(&mut self.max_right, &max_right[..count]);
+        let numbers = &self.numbers[..count];
+        least::<0>(&mut self.min_left, numbers);
+        least::<1>(&mut self.max_left, numbers);
+        least::<2>(&mut self.min_right, numbers);
+        least::<3>(&mut self.max_right, numbers);
         self.max_left = turned(self.max_left);
         self.max_right = turned(self.max_right);
     }
 }
 
-/// The least of each sixteen numbers.
+/// The least of each window's numbers of one kind. For each kind alone, or the compiler takes vectors apart.
 #[inline(always)]
-fn least(least: &mut Places, numbers: &[Lanes]) {
+fn least<const KIND: usize>(least: &mut Places, numbers: &[[Lanes; 4]]) {
     for (least, numbers) in least.0.iter_mut().zip(numbers) {
-        *least = numbers.min() as i16;
+        *least = numbers[KIND].min() as i16;
     }
+}
+
+/// All bits in lanes from `first` on.
+#[inline(always)]
+fn from(first: usize) -> Lanes {
+    static MASKS: [u16; 2 * LANES] = {
+        let mut masks = [0; 2 * LANES];
+        let mut lane = LANES;
+        while lane < 2 * LANES {
+            masks[lane] = u16::MAX;
+            lane += 1;
+        }
+        masks
+    };
+    let start = LANES - first.min(LANES);
+    Lanes(MASKS[start..][..LANES].try_into().expect("sixteen lanes"))
 }
 
 /// Numbers in the opposite order, those of rows that have no span still the largest if they are last columns.

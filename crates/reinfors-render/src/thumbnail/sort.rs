@@ -84,7 +84,7 @@ impl Sorter {
                 let columns = cells.stretch(index);
                 let (column, count) = (columns.start, columns.len());
                 let stretch = Stretch { row, column, count, cell: row * cells.width + column };
-                let last = cells.last[row * cells.stretches + index];
+                let last = cells.last(row, index);
                 if last == NONE && sight.is_even() {
                     let shown = sight.shown(sight.ground, row, column);
                     for (plane, shown) in canvas.planes.iter_mut().zip(shown) {
