@@ -98,12 +98,12 @@ impl Chains {
                     let (first, last) = (turn.row(upper.y), turn.row(last));
                     let own = first.min(last).max(rows.rows.start)..(first.max(last) + 1).min(rows.rows.end);
                     let edge = E::new(upper, lower)?;
-                    if own.is_empty() {
-                        // Beyond the rows that are wanted.
-                    } else if is_first {
-                        self.cross(&edge, upper.y, own, &rows);
-                    } else {
-                        self.join(&edge, upper.y, own, swap, &mut rows);
+                    if !own.is_empty() {
+                        if is_first {
+                            self.cross(&edge, upper.y, own, &rows);
+                        } else {
+                            self.join(&edge, upper.y, own, swap, &mut rows);
+                        }
                     }
                 } else if row == top {
                     at_top += 1;

@@ -8,23 +8,8 @@ use super::ink::{Ink, Inks};
 use super::outline::{Flat, Soft, Steep, Turn};
 use super::rows::{LANES, Lanes, Places, mask};
 use super::spans::NO_LEFT;
-use super::windows::{Axes, Window};
+use super::windows::{Axes, Scale, Window, Windows};
 use std::ops::Range;
-
-/// A shape's strokes: stretch after stretch, one in each of its rows of cells.
-struct Strokes<'a> {
-    rows: Range<usize>,
-    strokes: &'a mut [Stroke],
-}
-
-impl Strokes<'_> {
-    /// Those of a stretch in some rows.
-    #[inline(always)]
-    fn of(&mut self, stretch: usize, rows: Range<usize>) -> &mut [Stroke] {
-        let start = stretch * self.rows.len() + (rows.start - self.rows.start);
-        &mut self.strokes[start..][..rows.len()]
-    }
-}
 
 impl Inks {
     /// Tells the cells what of them a shape touches or fills.
@@ -32,70 +17,88 @@ impl Inks {
     pub fn place(&self, index: u32, cells: &mut Cells, extents: &mut Extents, axes: Axes) {
         let ink = self.get(index);
         let (columns, rows) = axes;
-        let touched = rows.touched(ink.fill.rows.start, ink.fill.rows.end - 1);
-        let strokes = cells.begin(index, touched.clone());
-        let mut strokes = Strokes { rows: touched, strokes };
-        self.place_fill(ink, &mut strokes, extents, axes);
-        for (number, line) in self.lines[ink.lines.clone()].iter().enumerate() {
-            line.place(number, ink.turn, &mut strokes, axes);
-        }
-        for dot in &self.dots[ink.dots.clone()] {
+        let all = rows.touched(ink.fill.rows.start, ink.fill.rows.end - 1);
+        let strokes = cells.begin(index, all.clone());
+        for start in all.clone().step_by(LANES) {
+            let own = start..all.end.min(start + LANES);
             for (stretch, scale) in columns.scales() {
-                for stroke in strokes.of(stretch, rows.touched(dot.row, dot.row)) {
-                    stroke.touched |= scale.touched(dot.x as i16, dot.x as i16);
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn place_fill(&self, ink: &Ink, strokes: &mut Strokes, extents: &mut Extents, (columns, rows): Axes) {
-        let is_opaque = ink.picture.is_none();
-        let all = strokes.rows.clone();
-        for layer in 0..ink.fill.layers {
-            for row in all.clone().step_by(LANES) {
-                let own = row..all.end.min(row + LANES);
-                extents.look(&self.spans, &ink.fill, layer, rows, own.clone());
-                for (stretch, scale) in columns.scales() {
-                    for (lane, stroke) in strokes.of(stretch, own.clone()).iter_mut().enumerate() {
-                        let lane = lane % LANES;
-                        stroke.touched |= scale.touched(extents.min_left.0[lane], extents.max_right.0[lane]);
-                        if is_opaque {
-                            stroke.covered |=
-                                scale.inside(extents.max_left.0[lane], extents.min_right.0[lane]);
-                        }
+                let strokes = &mut strokes[stretch * all.len() + (start - all.start)..][..own.len()];
+                self.place_fill(ink, strokes, own.clone(), extents, (scale, rows));
+                self.place_lines(ink, strokes, own.clone(), (scale, rows));
+                for dot in &self.dots[ink.dots.clone()] {
+                    for row in meet(rows.touched(dot.row, dot.row), &own) {
+                        strokes[row].touched |= scale.touched(dot.x as i16, dot.x as i16);
                     }
                 }
             }
         }
     }
-}
 
-impl Soft {
-    /// Tells the strokes which cells the line comes near.
+    /// The same of a fill in some rows of cells, which are sixteen at most.
     #[inline(always)]
-    fn place(&self, number: usize, turn: Turn, strokes: &mut Strokes, (columns, rows): Axes) {
-        let [top, bottom] = match self {
-            Self::Steep(steep) => [steep.y + 1, steep.y + steep.rows - 1],
-            Self::Flat(flat) => [flat.down(1), flat.down(flat.columns - 1) + 1],
-        }
-        .map(|y| turn.row(y));
-        let Some([top, bottom]) = rows.clip(top.min(bottom)..=top.max(bottom)) else { return };
-        let touched = rows.touched(top, bottom);
-        for row in touched.clone().step_by(LANES) {
-            let ends = turn.rows(rows.ends(row));
-            let [lefts, rights] = match self {
-                Self::Steep(steep) => steep.reach(ends),
-                Self::Flat(flat) => flat.reach(ends),
-            };
-            for (stretch, scale) in columns.scales() {
-                let strokes = strokes.of(stretch, row..touched.end.min(row + LANES));
-                for ((stroke, &left), &right) in strokes.iter_mut().zip(&lefts.0).zip(&rights.0) {
-                    stroke.lines[number % LINES] |= scale.touched(left, right);
+    fn place_fill(
+        &self,
+        ink: &Ink,
+        strokes: &mut [Stroke],
+        own: Range<usize>,
+        extents: &mut Extents,
+        (scale, rows): (Scale, &Windows),
+    ) {
+        let is_opaque = ink.picture.is_none();
+        for layer in 0..ink.fill.layers {
+            extents.look(&self.spans, &ink.fill, layer, rows, own.clone());
+            let lefts = extents.min_left.0.iter().zip(&extents.max_left.0);
+            let rights = extents.min_right.0.iter().zip(&extents.max_right.0);
+            for ((stroke, (&min_left, &max_left)), (&min_right, &max_right)) in
+                strokes.iter_mut().zip(lefts).zip(rights)
+            {
+                stroke.touched |= scale.touched(min_left, max_right);
+                if is_opaque {
+                    stroke.covered |= scale.inside(max_left, min_right);
                 }
             }
         }
     }
+
+    /// The same of soft lines.
+    #[inline(always)]
+    fn place_lines(
+        &self,
+        ink: &Ink,
+        strokes: &mut [Stroke],
+        own: Range<usize>,
+        (scale, rows): (Scale, &Windows),
+    ) {
+        let turn = ink.turn;
+        let ends = turn.rows(rows.ends(own.start));
+        for (number, line) in self.lines[ink.lines.clone()].iter().enumerate() {
+            let [top, bottom] = match line {
+                Soft::Steep(steep) => [steep.y + 1, steep.y + steep.rows - 1],
+                Soft::Flat(flat) => [flat.down(1), flat.down(flat.columns - 1) + 1],
+            };
+            let (top, bottom) = (turn.row(top), turn.row(bottom));
+            let Some([top, bottom]) = rows.clip(top.min(bottom)..=top.max(bottom)) else { continue };
+            let near = meet(rows.touched(top, bottom), &own);
+            if near.is_empty() {
+                continue;
+            }
+            let [lefts, rights] = match line {
+                Soft::Steep(steep) => steep.reach(ends),
+                Soft::Flat(flat) => flat.reach(ends),
+            };
+            let (lefts, rights) = (&lefts.0[near.clone()], &rights.0[near.clone()]);
+            for ((stroke, &left), &right) in strokes[near].iter_mut().zip(lefts).zip(rights) {
+                stroke.lines[number % LINES] |= scale.touched(left, right);
+            }
+        }
+    }
+}
+
+/// The part of `rows` that is `own`, counted from its beginning.
+#[inline(always)]
+fn meet(rows: Range<usize>, own: &Range<usize>) -> Range<usize> {
+    let place = |row: usize| row.clamp(own.start, own.end) - own.start;
+    place(rows.start)..place(rows.end)
 }
 
 impl Turn {
