@@ -206,22 +206,20 @@ impl<const N: usize> Shape<'_, N> {
                 continue;
             };
             let block = line.block(turn, row, start);
-            let mut rises = [[Lanes::ZERO; 2]; N];
-            for ([near, far], (&under, &over)) in rises.iter_mut().zip(self.under.iter().zip(&self.over)) {
-                let empty = Lanes::splat(4 * under).high(*weights);
-                *near = Lanes::blended(under, over, block.near).times_four().high(*weights).minus(empty);
-                *far = Lanes::blended(under, over, block.far).times_four().high(*weights).minus(empty);
-            }
             let x = start as i16;
-            for row in first..=last {
-                let (left, right) = (left.0[row].wrapping_sub(x), right.0[row].wrapping_sub(x));
-                let is_out = Lanes::from_fn(|lane| mask((lane as i16) < left) | mask(lane as i16 > right));
-                let at = row as i16;
-                for (sums, [near, far]) in sums.iter_mut().zip(&rises) {
+            // A channel after the other: the compiler takes the vectors of several apart.
+            for (sums, (&under, &over)) in sums.iter_mut().zip(self.under.iter().zip(&self.over)) {
+                let empty = Lanes::splat(4 * under).high(*weights);
+                let near = Lanes::blended(under, over, block.near).times_four().high(*weights).minus(empty);
+                let far = Lanes::blended(under, over, block.far).times_four().high(*weights).minus(empty);
+                for row in first..=last {
+                    let (left, right) = (left.0[row].wrapping_sub(x), right.0[row].wrapping_sub(x));
+                    let at = row as i16;
                     let rise = Lanes::from_fn(|lane| {
+                        let is_out = mask((lane as i16) < left) | mask(lane as i16 > right);
                         let near = mask(block.near_row.0[lane] == at) & near.0[lane];
                         let far = mask(block.far_row.0[lane] == at) & far.0[lane];
-                        (near | far) & is_out.0[lane]
+                        (near | far) & is_out
                     });
                     let sum = sums.at(index, row);
                     *sum = sum.wrapping_add(rise.sum());
