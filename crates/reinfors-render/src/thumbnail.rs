@@ -35,7 +35,7 @@ use crate::canvas::{Canvas, Interleave};
 use crate::panel::{self, Panel};
 use crate::{Colour, Layout, Scene, Size, SizeError};
 use cells::Cells;
-use edge::DrawEdges;
+use edge::{Border, DrawEdges};
 use extents::Extents;
 use ink::Inks;
 use jobs::{Jobs, Kind};
@@ -52,6 +52,7 @@ pub struct Thumbnail {
     layout: Layout,
     level: Level,
     columns: Windows,
+    borders: Vec<Border>,
     rows: Windows,
     inks: Inks,
     extents: Extents,
@@ -102,6 +103,7 @@ impl Thumbnail {
             jobs: Jobs::new(size.area()),
             brush: Brush::new(columns.widest),
             panel: Panel::new(&axes[0]),
+            borders: Border::of(&columns),
             axes,
             planes: vec![0; planes],
             columns,
@@ -176,12 +178,12 @@ impl Thumbnail {
     }
 
     fn draw_edges<const N: usize>(&mut self, kind: Kind, canvas: &mut Canvas) {
-        let Self { columns, rows, inks, jobs, level, .. } = self;
+        let Self { columns, rows, borders, inks, jobs, level, .. } = self;
         let (edges, axes) = (&jobs.edges[kind as usize][N - 1][..], (&*columns, &*rows));
         if edges.is_empty() {
             return;
         }
-        DrawEdges::<N> { edges, kind, inks, axes, canvas }.run_at(*level);
+        DrawEdges::<N> { edges, kind, inks, axes, borders, canvas }.run_at(*level);
     }
 
     fn draw_mixes<const N: usize>(&mut self, scene: &Scene, canvas: &mut Canvas) {

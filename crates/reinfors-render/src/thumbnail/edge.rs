@@ -4,22 +4,23 @@
 //! A steep line has two soft pixels in each row, which are lanes. A flat one has two in each column, so that
 //! columns are lanes and the two or three rows that it crosses are steps.
 
-use super::ink::Inks;
-use super::jobs::{Edge, Kind};
-use super::outline::{Flat, Soft, SteepRows, Turn};
-use super::rows::{BATCH, Batch, LANES, Lanes, Places, mask};
-use super::sums::Sums;
-use super::windows::{Axes, Window};
+use super::ink::{Ink, Inks};
+use super::jobs::{Edges, Kind};
+use super::outline::{Flat, Soft, Steep, Turn};
+use super::rows::{LANES, LaneCount, Lanes, Places, anew, mask};
+use super::sets::{STRETCH, take_first};
+use super::windows::{Axes, Window, Windows};
 use crate::canvas::Canvas;
 use crate::filter::high;
 use reinfors_math::cpu::{Kernel, Level};
 
 /// Edges of one kind and one number of channels.
 pub(super) struct DrawEdges<'a, 'b, const N: usize> {
-    pub edges: &'a [Edge],
+    pub edges: &'a [Edges],
     pub kind: Kind,
     pub inks: &'a Inks,
     pub axes: Axes<'a>,
+    pub borders: &'a [Border],
     pub canvas: &'a mut Canvas<'b>,
 }
 
@@ -45,146 +46,199 @@ impl<const N: usize, const KIND: u8> Kernel for DrawKind<'_, '_, N, KIND> {
 
     #[inline(always)]
     fn run(self) {
-        let DrawEdges { edges, inks, axes, canvas, .. } = self.0;
+        let DrawEdges { edges, inks, axes, borders, canvas, .. } = self.0;
         let (columns, rows) = axes;
         let width = columns.windows.len() as u32;
-        let (mut sums, mut soft) = (Sums::<N>::ZERO, SoftPixels::<N>::NONE);
-        for edges in edges.chunks(BATCH) {
-            sums.begin(edges.len());
+        let lanes = LaneCount::new();
+        let (mut totals, mut across) = ([[Lanes::ZERO; N]; STRETCH], [Lanes::ZERO; N]);
+        let mut weights = [Lanes::ZERO; 2];
+        for edges in edges {
+            let (row, column) = ((edges.first / width) as usize, (edges.first % width) as usize);
+            let (window, borders) = (&rows.windows[row], &borders[column..]);
+            let ink = inks.get(edges.ink);
+            let line = inks.lines.get(ink.lines.start.wrapping_add(edges.line as usize));
             for strip in 0..rows.strips {
-                for (index, edge) in edges.iter().enumerate() {
-                    let (row, column) = ((edge.cell / width) as usize, (edge.cell % width) as usize);
-                    let ink = inks.get(edge.ink);
-                    let shape = Shape::<N> {
-                        window: &columns.windows[column],
-                        under: edge.channels.levels(edge.under),
-                        over: edge.channels.levels(ink.colour),
-                    };
-                    let start = rows.windows[row].start + (LANES * strip) as i32;
-                    let span = inks.read(ink, start);
-                    sums.rows[index] = row;
-                    shape.sum(&span, index, &mut sums.across);
-                    match inks.lines.get(ink.lines.start.wrapping_add(edge.line as usize)) {
-                        Some(Soft::Steep(line)) if KIND == STEEP => {
-                            soft.set(index, &line.rows(ink.turn, start, 0), &shape, &span);
+                let start = window.start + (LANES * strip) as i32;
+                let shape = Shape::<N>::new(edges, inks, start, rows.strip(row, strip), columns);
+                let mut cells = edges.cells;
+                match line {
+                    Some(Soft::Steep(line)) if KIND == STEEP => {
+                        let soft = SoftRows::new(line, ink, start);
+                        while let Some(cell) = take_first(&mut cells) {
+                            let (shape, soft, border) = (anew(&shape), anew(&soft), &borders[cell]);
+                            soft.weigh(shape, border, &mut weights, lanes);
+                            shape.each(&mut across, lanes, |channel, lane| {
+                                let sum = shape.sum(border, channel, lane);
+                                sum.wrapping_add(soft.rise(shape, &weights, channel, lane))
+                            });
+                            finish(edges, cell, shape, &across, &mut totals, (strip, rows), canvas);
                         }
-                        Some(Soft::Flat(line)) if KIND == FLAT => {
-                            let (weights, place) = (columns.weights(column), (ink.turn, start));
-                            shape.add_flat(line, weights, place, &span, index, &mut sums.across);
+                    }
+                    Some(Soft::Flat(line)) if KIND == FLAT => {
+                        let place = (ink.turn, start, (window.end - start) as usize);
+                        while let Some(cell) = take_first(&mut cells) {
+                            let (shape, border) = (anew(&shape), &borders[cell]);
+                            shape.each(&mut across, lanes, |channel, lane| shape.sum(border, channel, lane));
+                            shape.add_flat(line, columns, column + cell, place, &mut across);
+                            finish(edges, cell, shape, &across, &mut totals, (strip, rows), canvas);
                         }
-                        _ => {}
+                    }
+                    _ => {
+                        while let Some(cell) = take_first(&mut cells) {
+                            let (shape, border) = (anew(&shape), &borders[cell]);
+                            shape.each(&mut across, lanes, |channel, lane| shape.sum(border, channel, lane));
+                            finish(edges, cell, shape, &across, &mut totals, (strip, rows), canvas);
+                        }
                     }
                 }
-                if KIND == STEEP {
-                    soft.add(edges.len(), &mut sums.across);
-                }
-                sums.add(edges.len(), strip, axes);
-            }
-            for (index, edge) in edges.iter().enumerate() {
-                edge.channels.write(sums.shrunk(index, rows), edge.cell as usize, canvas);
             }
         }
     }
 }
 
-/// Two soft pixels in each row of some cells: how much each counts where it shows, and its opacity.
-struct SoftPixels<const N: usize> {
-    near: [Batch; 2],
-    far: [Batch; 2],
-    under: [Batch; N],
-    rises: [Batch; N],
+/// Takes the sums across of sixteen rows of a cell; once it has all of them, the cell is written.
+#[inline(always)]
+fn finish<const N: usize>(
+    edges: &Edges,
+    cell: usize,
+    shape: &Shape<N>,
+    across: &[Lanes; N],
+    totals: &mut [[Lanes; N]; STRETCH],
+    (strip, rows): (usize, &Windows),
+    canvas: &mut Canvas,
+) {
+    let totals = &mut totals[cell % STRETCH];
+    for (total, across) in totals.iter_mut().zip(across) {
+        let level = across.high(shape.reciprocal).settled().times_four().high(shape.weights);
+        *total = if strip == 0 { level } else { total.plus(level) };
+    }
+    if strip + 1 == rows.strips {
+        let mut shrunk = [0; N];
+        for (value, total) in shrunk.iter_mut().zip(&*totals) {
+            *value = high(total.settled().short_sum(), rows.reciprocal) as u8;
+        }
+        edges.channels.write(shrunk, edges.first as usize + cell, canvas);
+    }
 }
 
-impl<const N: usize> SoftPixels<N> {
-    const NONE: Self = Self {
-        near: [Batch::ZERO; 2],
-        far: [Batch::ZERO; 2],
-        under: [Batch::ZERO; N],
-        rises: [Batch::ZERO; N],
-    };
+/// The first and last column of a cell, which it may share, and what they count: in all lanes, as the compiler
+/// takes vectors apart that it knows to be single numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Border {
+    start: Places,
+    /// The first that is not shared.
+    first: Places,
+    last: Places,
+    lead: Lanes,
+    tail: Lanes,
+}
 
-    /// Those of a steep line.
+impl Border {
+    /// Those of all columns of cells.
+    pub fn of(columns: &Windows) -> Vec<Self> {
+        let border = |window: &Window| {
+            let start = window.start as i16;
+            Self {
+                start: Places([start; LANES]),
+                first: Places([start + i16::from(window.lead > 0); LANES]),
+                last: Places([window.end as i16 - 1; LANES]),
+                lead: Lanes::splat(window.lead),
+                tail: Lanes::splat(window.tail),
+            }
+        };
+        columns.windows.iter().map(border).collect()
+    }
+
+    /// How much a pixel counts in column `x`.
     #[inline(always)]
-    fn set(&mut self, index: usize, line: &SteepRows, shape: &Shape<N>, span: &(Places, Places)) {
-        self.near[0].set(index, shape.weights(&line.near, span));
-        self.near[1].set(index, line.near_opacity);
-        self.far[0].set(index, shape.weights(&line.far, span));
-        self.far[1].set(index, line.far_opacity);
-        for (channel, (&under, &over)) in shape.under.iter().zip(&shape.over).enumerate() {
-            self.under[channel].set(index, Lanes::splat(under));
-            self.rises[channel].set(index, Lanes::splat(over.wrapping_sub(under)));
+    fn weight(&self, x: i16, lane: usize) -> u16 {
+        let (start, first, last) = (self.start.0[lane], self.first.0[lane], self.last.0[lane]);
+        let whole = mask(first <= x) & mask(x < last) & 0x4000;
+        mask(x == start) & self.lead.0[lane] | mask(x == last) & self.tail.0[lane] | whole
+    }
+}
+
+/// Sixteen rows of a shape, what is under it, and how rows count.
+struct Shape<const N: usize> {
+    left: Places,
+    right: Places,
+    channels: [Levels; N],
+    weights: Lanes,
+    reciprocal: Lanes,
+}
+
+/// One channel of two colours, in all lanes.
+#[derive(Clone, Copy)]
+struct Levels {
+    under: Lanes,
+    rise: Lanes,
+    four_under: Lanes,
+    /// The bits of four times the colours that differ.
+    four_change: Lanes,
+}
+
+impl Levels {
+    #[inline(always)]
+    fn new(under: u16, over: u16) -> Self {
+        Self {
+            under: Lanes::splat(under),
+            rise: Lanes::splat(over.wrapping_sub(under)),
+            four_under: Lanes::splat(4 * under),
+            four_change: Lanes::splat(4 * (under ^ over)),
         }
     }
 
-    /// Adds what they make more than the colour below them.
+    /// Four times the colour below with the other over it at an opacity from 0 to 256.
     #[inline(always)]
-    fn add(&self, count: usize, sums: &mut [Batch; N]) {
-        for (sums, (under, rises)) in sums.iter_mut().zip(self.under.iter().zip(&self.rises)) {
-            let (sums, under, rises) = (sums.row_mut(count), under.row(count), rises.row(count));
-            for [weights, opacities] in [&self.near, &self.far] {
-                let (weights, opacities) = (weights.row(count), opacities.row(count));
-                for lane in 0..sums.len() {
-                    let rise = rises[lane].wrapping_mul(opacities[lane]);
-                    let pixel = (under[lane] << 8).wrapping_add(rise) >> 8;
-                    let (soft, empty) =
-                        (high(pixel << 2, weights[lane]), high(under[lane] << 2, weights[lane]));
-                    sums[lane] = sums[lane].wrapping_add(soft.wrapping_sub(empty));
-                }
+    fn blended(&self, opacity: u16, lane: usize) -> u16 {
+        (self.under.0[lane] << 8).wrapping_add(self.rise.0[lane].wrapping_mul(opacity)) >> 8 << 2
+    }
+}
+
+impl<const N: usize> Shape<N> {
+    #[inline(always)]
+    fn new(edges: &Edges, inks: &Inks, start: i32, weights: &Lanes, columns: &Windows) -> Self {
+        let ink = inks.get(edges.ink);
+        let unders = edges.channels.levels::<N>(edges.under);
+        let overs = edges.channels.levels::<N>(ink.colour);
+        let mut channels = [Levels::new(0, 0); N];
+        for (levels, (under, over)) in channels.iter_mut().zip(unders.into_iter().zip(overs)) {
+            *levels = Levels::new(under, over);
+        }
+        let (left, right) = inks.read(ink, start);
+        Self { left, right, channels, weights: *weights, reciprocal: Lanes::splat(columns.reciprocal) }
+    }
+
+    /// Fills in a number of each channel and lane.
+    #[inline(always)]
+    fn each(&self, numbers: &mut [Lanes; N], lanes: LaneCount, number: impl Fn(usize, usize) -> u16) {
+        for (channel, numbers) in numbers.iter_mut().enumerate() {
+            for lane in lanes {
+                numbers.0[lane] = number(channel, lane);
             }
         }
     }
-}
 
-/// The columns of a cell, what is under its shape, and the shape's colour.
-struct Shape<'a, const N: usize> {
-    window: &'a Window,
-    under: [u16; N],
-    over: [u16; N],
-}
-
-impl<const N: usize> Shape<'_, N> {
-    /// The sums across of sixteen rows without soft pixels: so many columns of one colour, the rest of the
-    /// other.
+    /// The sum across a row without soft pixels: so many columns of one colour, the rest of the other.
     #[inline(always)]
-    fn sum(&self, (left, right): &(Places, Places), index: usize, sums: &mut [Batch; N]) {
-        let &Window { start, end, lead, tail } = self.window;
-        let (start, last) = (start as i16, end as i16 - 1);
-        let first = start + i16::from(lead > 0);
-        let whole = Lanes::from_fn(|lane| {
-            let (left, right) = (left.0[lane].max(first), right.0[lane].min(last - 1));
-            right.saturating_sub(left).wrapping_add(1).max(0) as u16
-        });
-        let has = |x: i16| Lanes::from_fn(|lane| mask(left.0[lane] <= x) & mask(x <= right.0[lane]));
-        let (has_start, has_last) = (has(start), has(last));
-        let width = (last - first) as u16;
-        for (sums, (&under, &over)) in sums.iter_mut().zip(self.under.iter().zip(&self.over)) {
-            let shared = |level: u16| (high(4 * level, lead), high(4 * level, tail));
-            let ((lead, tail), (over_lead, over_tail)) = (shared(under), shared(over));
-            let empty = under.wrapping_mul(width).wrapping_add(lead).wrapping_add(tail);
-            let rises =
-                (over.wrapping_sub(under), over_lead.wrapping_sub(lead), over_tail.wrapping_sub(tail));
-            let sum = Lanes::from_fn(|lane| {
-                empty
-                    .wrapping_add(whole.0[lane].wrapping_mul(rises.0))
-                    .wrapping_add(has_start.0[lane] & rises.1)
-                    .wrapping_add(has_last.0[lane] & rises.2)
-            });
-            sums.set(index, sum);
-        }
+    fn sum(&self, border: &Border, channel: usize, lane: usize) -> u16 {
+        let levels = &self.channels[channel];
+        let (start, first, last) = (border.start.0[lane], border.first.0[lane], border.last.0[lane]);
+        let (left, right) = (self.left.0[lane], self.right.0[lane]);
+        let whole = right.wrapping_add(1).min(last).saturating_sub(left.max(first)).max(0) as u16;
+        let (under, change) = (levels.four_under.0[lane], levels.four_change.0[lane]);
+        let lead = under ^ mask(left <= start) & mask(start <= right) & change;
+        let tail = under ^ mask(left <= last) & mask(last <= right) & change;
+        (levels.under.0[lane].wrapping_mul(last.wrapping_sub(first) as u16))
+            .wrapping_add(whole.wrapping_mul(levels.rise.0[lane]))
+            .wrapping_add(high(lead, border.lead.0[lane]))
+            .wrapping_add(high(tail, border.tail.0[lane]))
     }
 
-    /// How much pixels count in columns `places`: those in the span do not show.
+    /// Whether the span does not hide column `x`.
     #[inline(always)]
-    fn weights(&self, places: &Places, (left, right): &(Places, Places)) -> Lanes {
-        let &Window { start, end, lead, tail } = self.window;
-        let (start, last) = (start as i16, end as i16 - 1);
-        let first = start + i16::from(lead > 0);
-        Lanes::from_fn(|lane| {
-            let x = places.0[lane];
-            let whole = mask(first <= x) & mask(x < last) & 0x4000;
-            let weight = mask(x == start) & lead | mask(x == last) & tail | whole;
-            weight & (mask(x < left.0[lane]) | mask(x > right.0[lane]))
-        })
+    fn shows(&self, x: i16, lane: usize) -> u16 {
+        mask(x < self.left.0[lane]) | mask(x > self.right.0[lane])
     }
 
     /// Adds what the soft pixels of a flat line make more: columns are lanes, and the few rows are steps.
@@ -192,40 +246,117 @@ impl<const N: usize> Shape<'_, N> {
     fn add_flat(
         &self,
         line: &Flat,
-        weights: &[Lanes],
-        (turn, row): (Turn, i32),
-        (left, right): &(Places, Places),
-        index: usize,
-        sums: &mut [Batch; N],
+        columns: &Windows,
+        column: usize,
+        (turn, start, rows): (Turn, i32, usize),
+        sums: &mut [Lanes; N],
     ) {
-        let mut start = self.window.start;
-        for weights in weights {
-            let Some([first, last]) = line.strip(turn, row, start..self.window.end.min(start + LANES as i32))
-            else {
-                start += LANES as i32;
-                continue;
-            };
-            let block = line.block(turn, row, start);
-            let x = start as i16;
+        let window = &columns.windows[column];
+        let mut left = window.start;
+        for weights in columns.weights(column) {
+            let last = ((window.end - left - 1) as usize).min(LANES - 1);
+            let block = line.block(turn, start, left);
+            let (near_row, sign) = (block.near_row.settled(), turn.sign as i16);
+            let (a, b) = (near_row.0[0], near_row.0[last]);
+            let first = (a.min(b) + sign.min(0)).max(0) as usize;
+            let end = (a.max(b) + sign.max(0) + 1).clamp(0, rows.min(LANES) as i16) as usize;
             // A channel after the other: the compiler takes the vectors of several apart.
-            for (sums, (&under, &over)) in sums.iter_mut().zip(self.under.iter().zip(&self.over)) {
-                let empty = Lanes::splat(4 * under).high(*weights);
-                let near = Lanes::blended(under, over, block.near).times_four().high(*weights).minus(empty);
-                let far = Lanes::blended(under, over, block.far).times_four().high(*weights).minus(empty);
-                for row in first..=last {
-                    let (left, right) = (left.0[row].wrapping_sub(x), right.0[row].wrapping_sub(x));
-                    let at = row as i16;
+            for (sums, levels) in sums.iter_mut().zip(&self.channels) {
+                let empty = levels.four_under.high(*weights);
+                let near = Lanes::from_fn(|lane| levels.blended(block.near.0[lane], lane));
+                let far = Lanes::from_fn(|lane| levels.blended(block.far.0[lane], lane));
+                let (near, far) = (near.high(*weights).minus(empty), far.high(*weights).minus(empty));
+                for row in first..end {
+                    let x = left as i16;
+                    let left = self.left.0[row % LANES].wrapping_sub(x);
+                    let right = self.right.0[row % LANES].wrapping_sub(x);
+                    // Also tells the compiler not to take rows for lanes.
+                    let at = *anew(&(row as i16));
                     let rise = Lanes::from_fn(|lane| {
                         let is_out = mask((lane as i16) < left) | mask(lane as i16 > right);
-                        let near = mask(block.near_row.0[lane] == at) & near.0[lane];
+                        let near = mask(near_row.0[lane] == at) & near.0[lane];
                         let far = mask(block.far_row.0[lane] == at) & far.0[lane];
                         (near | far) & is_out
                     });
-                    let sum = sums.at(index, row);
+                    let sum = &mut sums.0[row % LANES];
                     *sum = sum.wrapping_add(rise.sum());
                 }
             }
-            start += LANES as i32;
+            left += LANES as i32;
+        }
+    }
+}
+
+/// The two soft pixels in each row of a steep line: columns and opacities.
+struct SoftRows {
+    near: Places,
+    far: Places,
+    near_opacity: Lanes,
+    far_opacity: Lanes,
+}
+
+impl SoftRows {
+    #[inline(always)]
+    fn new(line: &Steep, ink: &Ink, start: i32) -> Self {
+        let rows = line.rows(ink.turn, start, 0);
+        Self {
+            near: rows.near.settled(),
+            far: rows.far.settled(),
+            near_opacity: rows.near_opacity.settled(),
+            far_opacity: rows.far_opacity.settled(),
+        }
+    }
+
+    /// How much they count in a cell, where the span does not hide them.
+    #[inline(always)]
+    fn weigh<const N: usize>(
+        &self,
+        shape: &Shape<N>,
+        border: &Border,
+        [near, far]: &mut [Lanes; 2],
+        lanes: LaneCount,
+    ) {
+        for lane in lanes {
+            let x = self.near.0[lane];
+            near.0[lane] = border.weight(x, lane) & shape.shows(x, lane);
+            let x = self.far.0[lane];
+            far.0[lane] = border.weight(x, lane) & shape.shows(x, lane);
+        }
+    }
+
+    /// What they make more in a row than the colour below them.
+    #[inline(always)]
+    fn rise<const N: usize>(
+        &self,
+        shape: &Shape<N>,
+        [near, far]: &[Lanes; 2],
+        channel: usize,
+        lane: usize,
+    ) -> u16 {
+        let levels = &shape.channels[channel];
+        let (under, near, far) = (levels.four_under.0[lane], near.0[lane], far.0[lane]);
+        high(levels.blended(self.near_opacity.0[lane], lane), near)
+            .wrapping_add(high(levels.blended(self.far_opacity.0[lane], lane), far))
+            .wrapping_sub(high(under, near))
+            .wrapping_sub(high(under, far))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Levels;
+
+    #[test]
+    fn blending_is_sdl_gfx_for_every_pair_and_opacity() {
+        for alpha in 0..=256_u16 {
+            for d in 0..=255_u16 {
+                for s in [0, 1, 77, 127, 128, 204, 254, 255_u16] {
+                    let (under, over, opacity) = (i32::from(d), i32::from(s), i32::from(alpha));
+                    let want = under + (((over - under) * opacity) >> 8);
+                    let got = Levels::new(d, s).blended(alpha, 5);
+                    assert_eq!(i32::from(got), 4 * want, "{d} under {s} at {alpha}");
+                }
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 use super::cells::LINES;
 use super::ink::{Ink, Inks};
 use super::outline::Soft;
-use super::sets::{Set, take_first};
+use super::sets::Set;
 use crate::Colour;
 use crate::canvas::Canvas;
 use std::ops::Range;
@@ -75,10 +75,12 @@ impl Kind {
     }
 }
 
-/// A cell with one shape over one colour.
+/// Cells of a stretch with one shape over one colour.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Edge {
-    pub cell: u32,
+pub(super) struct Edges {
+    /// Which cells, counted from `first` on.
+    pub cells: Set,
+    pub first: u32,
     pub under: Colour,
     pub ink: u32,
     /// The line that comes near, or [`NO_LINE`].
@@ -98,7 +100,7 @@ pub(super) struct Mix {
 /// The work of a frame, by kind and by the number of channels less one.
 #[derive(Clone, Debug)]
 pub(super) struct Jobs {
-    pub edges: [[Vec<Edge>; 3]; 3],
+    pub edges: [[Vec<Edges>; 3]; 3],
     pub mixes: [Vec<Mix>; 3],
     pub marks: Vec<Mark>,
 }
@@ -120,14 +122,13 @@ impl Jobs {
         self.marks.clear();
     }
 
-    /// Takes edges that differ only in their cells, counted from the given one on, if they show.
+    /// Takes edges, if there are any and they show.
     #[inline(always)]
-    pub fn push_edges(&mut self, kind: Kind, mut cells: Set, edge: Edge) {
-        if let Some(index) = usize::from(edge.channels.count).checked_sub(1) {
-            let edges = &mut self.edges[kind as usize][index];
-            while let Some(cell) = take_first(&mut cells) {
-                edges.push(Edge { cell: edge.cell + cell as u32, ..edge });
-            }
+    pub fn push_edges(&mut self, kind: Kind, edges: Edges) {
+        if let Some(index) = usize::from(edges.channels.count).checked_sub(1)
+            && edges.cells != 0
+        {
+            self.edges[kind as usize][index].push(edges);
         }
     }
 
@@ -155,7 +156,10 @@ impl Jobs {
             let ink = inks.get(mark.ink);
             let line = if mark.lines == 0 { NO_LINE } else { mark.lines.trailing_zeros() };
             let (kind, channels) = (Kind::of(ink.line(inks, line)), Contrast::of(under).and(ink).channels());
-            self.push_edges(kind, 1, Edge { cell: cell as u32, under, ink: mark.ink, line, channels });
+            self.push_edges(
+                kind,
+                Edges { cells: 1, first: cell as u32, under, ink: mark.ink, line, channels },
+            );
         } else {
             self.push_mix(cell, under, first, inks);
         }

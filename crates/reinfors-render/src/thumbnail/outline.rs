@@ -3,9 +3,9 @@
 //! A steep line has two pixels in each of its rows: sixteen rows are one computation. A flat one has two in
 //! each of its columns.
 
-use super::rows::{LANES, Lanes, Places, mask};
+use super::rows::{LANES, Lanes, Places, anew, mask};
 use crate::fringe::{FringeLine, Run};
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 /// How a shape's rows become the output's: `row = offset + sign * y`, and the same back.
 #[derive(Clone, Copy, Debug)]
@@ -101,8 +101,8 @@ impl Steep {
         let rows = self.rows as i16;
         let (x, direction) = ((self.x - left) as i16, self.direction as i16);
         let steps = Places::steps(step as i16, turn.sign);
-        let aside =
-            Lanes::from_fn(|lane| ((u32::from(steps.0[lane] as u16) * u32::from(self.slope)) >> 16) as u16);
+        let unsigned = Lanes::from_fn(|lane| steps.0[lane] as u16);
+        let aside = unsigned.high(*anew(&Lanes::splat(self.slope)));
         let weights = Lanes::from_fn(|lane| (steps.0[lane] as u16).wrapping_mul(self.slope) >> 8);
         let near = Places::from_fn(|lane| x.wrapping_add(direction.wrapping_mul(aside.0[lane] as i16)));
         let far = Places::from_fn(|lane| near.0[lane].wrapping_add(direction));
@@ -129,48 +129,25 @@ pub(super) struct Flat {
 }
 
 impl Flat {
-    /// The steps that are in columns `x0..=x1`.
-    #[inline(always)]
-    fn steps(&self, x0: i32, x1: i32) -> RangeInclusive<i32> {
-        let (first, last) =
-            if self.direction > 0 { (x0 - self.x, x1 - self.x) } else { (self.x - x1, self.x - x0) };
-        first.max(1)..=last.min(self.columns - 1)
-    }
-
-    /// The rows of the soft pixels in columns `x0..=x1`, before any flip.
-    #[inline(always)]
-    fn rows(&self, x0: i32, x1: i32) -> Option<[i32; 2]> {
-        let steps = self.steps(x0, x1);
-        (!steps.is_empty()).then(|| [self.down(*steps.start()), self.down(*steps.end()) + 1])
-    }
-
     /// The row of the upper soft pixel at a step.
     #[inline(always)]
     pub const fn down(&self, step: i32) -> i32 {
         self.y + ((step as u32 * self.slope) >> 16) as i32
     }
 
-    /// The rows, counted from `row` on and below sixteen, of the soft pixels in some columns.
-    #[inline(always)]
-    pub fn strip(&self, turn: Turn, row: i32, columns: Range<i32>) -> Option<[usize; 2]> {
-        let [y0, y1] = self.rows(columns.start, columns.end - 1)?;
-        let (y0, y1) = (turn.row(y0) - row, turn.row(y1) - row);
-        let (first, last) = (y0.min(y1).max(0), y0.max(y1).min(LANES as i32 - 1));
-        (first <= last).then_some([first as usize, last as usize])
-    }
-
     /// The pixels in sixteen columns from `left` on; rows are counted from `row` on.
     #[inline(always)]
     pub fn block(&self, turn: Turn, row: i32, left: i32) -> FlatBlock {
         let first = (self.direction * (left - self.x)) as i16;
-        let steps = Places::steps(first, self.direction);
+        let (steps, columns) = (Places::steps(first, self.direction), self.columns as i16);
+        let steps = Places::from_fn(|lane| steps.0[lane].max(0).min(columns));
         // A slope of one has no fraction, and one bit too many.
         let (slope, diagonal) = (self.slope as u16, -((self.slope >> 16) as i16));
         let slopes = Lanes::splat(slope);
         let unsigned = Lanes::from_fn(|lane| steps.0[lane] as u16);
-        let down = unsigned.high(slopes);
+        let down = unsigned.high(*anew(&slopes));
         let weights = Lanes::from_fn(|lane| unsigned.0[lane].wrapping_mul(slope) >> 8);
-        let (columns, sign) = (self.columns as i16, turn.sign as i16);
+        let sign = turn.sign as i16;
         let y = (turn.row(self.y) - row) as i16;
         let is_soft = |lane: usize| mask(steps.0[lane] > 0) & mask(steps.0[lane] < columns);
         let near_row = Places::from_fn(|lane| {

@@ -1,6 +1,9 @@
 //! Sixteen 16-bit lanes: the pixels of one column in sixteen rows, or a number for each of them. Plain loops
 //! that become one or two vector instructions at every level.
 
+use std::hint::black_box;
+use std::ops::Range;
+
 /// Lanes of a vector.
 pub(super) const LANES: usize = 16;
 
@@ -30,6 +33,12 @@ impl Lanes {
     #[inline(always)]
     pub const fn splat(value: u16) -> Self {
         Self([value; LANES])
+    }
+
+    /// The same, through memory: the compiler takes long chains of vectors apart.
+    #[inline(always)]
+    pub fn settled(self) -> Self {
+        black_box(self)
     }
 
     #[inline(always)]
@@ -86,14 +95,6 @@ impl Lanes {
         })
     }
 
-    /// One colour under another at opacities from 0 to 256: the same as [`Lanes::under`], where what is under
-    /// is everywhere the same.
-    #[inline(always)]
-    pub fn blended(under: u16, over: u16, opacity: Self) -> Self {
-        let (start, rise) = (under << 8, over.wrapping_sub(under));
-        Self::from_fn(|lane| start.wrapping_add(rise.wrapping_mul(opacity.0[lane])) >> 8)
-    }
-
     /// `other` where `left <= x <= right`.
     #[inline(always)]
     pub fn replaced(self, other: u16, left: &Places, right: &Places, x: i16) -> Self {
@@ -118,6 +119,12 @@ impl Places {
             *value = lane(index);
         }
         Self(lanes)
+    }
+
+    /// The same, through memory, like [`Lanes::settled`].
+    #[inline(always)]
+    pub fn settled(self) -> Self {
+        black_box(self)
     }
 
     #[inline(always)]
@@ -154,21 +161,39 @@ impl Batch {
         self.0.as_chunks_mut().0[index % BATCH] = lanes.0;
     }
 
-    /// Number `lane` of vector `index`.
-    #[inline(always)]
-    pub fn at(&mut self, index: usize, lane: usize) -> &mut u16 {
-        &mut self.0[LANES * (index % BATCH) + lane % LANES]
-    }
-
     /// The numbers of the first `count` vectors, and perhaps some more: of as many as an unrolled loop takes.
-    #[inline(always)]
-    pub fn row(&self, count: usize) -> &[u16] {
-        &self.0[..LANES * count.next_multiple_of(4)]
-    }
-
     #[inline(always)]
     pub fn row_mut(&mut self, count: usize) -> &mut [u16] {
         &mut self.0[..LANES * count.next_multiple_of(4)]
+    }
+}
+
+/// What is to be read where it is used. Vectors that a loop does not change are else widened before it, for
+/// products of twice the bits that then take thrice the instructions.
+#[inline(always)]
+pub(super) fn anew<T>(known: &T) -> &T {
+    black_box(known)
+}
+
+/// The number of lanes, which the compiler does not know: it makes vectors of a loop over so many, but may take
+/// them apart once it has written out the rounds of a loop.
+#[derive(Clone, Copy)]
+pub(super) struct LaneCount(usize);
+
+impl LaneCount {
+    #[inline(always)]
+    pub fn new() -> Self {
+        Self(black_box(LANES))
+    }
+}
+
+impl IntoIterator for LaneCount {
+    type Item = usize;
+    type IntoIter = Range<usize>;
+
+    #[inline(always)]
+    fn into_iter(self) -> Range<usize> {
+        0..self.0.min(LANES)
     }
 }
 
@@ -202,12 +227,8 @@ mod tests {
                 for s in [0, 1, 77, 127, 128, 204, 254, 255_u8] {
                     let want = i32::from(d) + (((i32::from(s) - i32::from(d)) * i32::from(alpha)) >> 8);
                     let (under, over) = (u16::from(d), u16::from(s));
-                    for got in [
-                        Lanes::splat(under).under(over, Lanes::splat(alpha)),
-                        Lanes::blended(under, over, Lanes::splat(alpha)),
-                    ] {
-                        assert_eq!(got, Lanes::splat(want as u16), "{d} under {s} at {alpha}");
-                    }
+                    let got = Lanes::splat(under).under(over, Lanes::splat(alpha));
+                    assert_eq!(got, Lanes::splat(want as u16), "{d} under {s} at {alpha}");
                 }
             }
         }

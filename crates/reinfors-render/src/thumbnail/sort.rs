@@ -3,7 +3,7 @@
 
 use super::cells::{Cells, LINES, NONE, Stroke};
 use super::ink::{Ink, Inks};
-use super::jobs::{Channels, Contrast, Edge, Jobs, Kind, Mark, NO_LINE};
+use super::jobs::{Channels, Contrast, Edges, Jobs, Kind, Mark, NO_LINE};
 use super::outline::Soft;
 use super::sets::{STRETCH, Set, between, firsts, last_until, next_after, take_first};
 use super::windows::Axes;
@@ -251,8 +251,8 @@ impl Sorter {
                 *known = (under, Contrast::of(under).and(ink).channels());
             }
             let channels = known.1;
-            let edge = Edge { cell: stretch.cell as u32, under, ink: index, line, channels };
-            jobs.push_edges(kind, own, edge);
+            let first = stretch.cell as u32;
+            jobs.push_edges(kind, Edges { cells: own, first, under, ink: index, line, channels });
         }
     }
 
