@@ -6,7 +6,7 @@
 
 use super::ink::{Ink, Inks};
 use super::jobs::{Edges, Kind};
-use super::outline::{Flat, Soft, Steep, Turn};
+use super::outline::{FlatRows, Soft, Steep};
 use super::rows::{LANES, LaneCount, Lanes, Places, anew, mask};
 use super::sets::{STRETCH, take_first};
 use super::windows::{Axes, Window, Windows};
@@ -59,7 +59,8 @@ impl<const N: usize, const KIND: u8> Kernel for DrawKind<'_, '_, N, KIND> {
             let line = inks.lines.get(ink.lines.start.wrapping_add(edges.line as usize));
             for strip in 0..rows.strips {
                 let start = window.start + (LANES * strip) as i32;
-                let shape = Shape::<N>::new(edges, inks, start, rows.strip(row, strip), columns);
+                let shape =
+                    Shape::<N>::new(edges, ink, inks.read(ink, start), rows.strip(row, strip), columns);
                 let mut cells = edges.cells;
                 match line {
                     Some(Soft::Steep(line)) if KIND == STEEP => {
@@ -75,11 +76,11 @@ impl<const N: usize, const KIND: u8> Kernel for DrawKind<'_, '_, N, KIND> {
                         }
                     }
                     Some(Soft::Flat(line)) if KIND == FLAT => {
-                        let place = (ink.turn, start, (window.end - start) as usize);
+                        let (soft, rows_left) = (line.rows(ink.turn, start), window.end - start);
                         while let Some(cell) = take_first(&mut cells) {
-                            let (shape, border) = (anew(&shape), &borders[cell]);
+                            let (shape, soft, border) = (anew(&shape), anew(&soft), &borders[cell]);
                             shape.each(&mut across, lanes, |channel, lane| shape.sum(border, channel, lane));
-                            shape.add_flat(line, columns, column + cell, place, &mut across);
+                            shape.add_flat(soft, columns, column + cell, rows_left, &mut across);
                             finish(edges, cell, shape, &across, &mut totals, (strip, rows), canvas);
                         }
                     }
@@ -197,15 +198,19 @@ impl Levels {
 
 impl<const N: usize> Shape<N> {
     #[inline(always)]
-    fn new(edges: &Edges, inks: &Inks, start: i32, weights: &Lanes, columns: &Windows) -> Self {
-        let ink = inks.get(edges.ink);
+    fn new(
+        edges: &Edges,
+        ink: &Ink,
+        (left, right): (Places, Places),
+        weights: &Lanes,
+        columns: &Windows,
+    ) -> Self {
         let unders = edges.channels.levels::<N>(edges.under);
         let overs = edges.channels.levels::<N>(ink.colour);
         let mut channels = [Levels::new(0, 0); N];
         for (levels, (under, over)) in channels.iter_mut().zip(unders.into_iter().zip(overs)) {
             *levels = Levels::new(under, over);
         }
-        let (left, right) = inks.read(ink, start);
         Self { left, right, channels, weights: *weights, reciprocal: Lanes::splat(columns.reciprocal) }
     }
 
@@ -243,23 +248,18 @@ impl<const N: usize> Shape<N> {
 
     /// Adds what the soft pixels of a flat line make more: columns are lanes, and the few rows are steps.
     #[inline(always)]
-    fn add_flat(
-        &self,
-        line: &Flat,
-        columns: &Windows,
-        column: usize,
-        (turn, start, rows): (Turn, i32, usize),
-        sums: &mut [Lanes; N],
-    ) {
+    fn add_flat(&self, soft: &FlatRows, columns: &Windows, column: usize, rows: i32, sums: &mut [Lanes; N]) {
         let window = &columns.windows[column];
         let mut left = window.start;
-        for weights in columns.weights(column) {
+        for strip in 0..columns.strips {
+            let weights = columns.strip(column, strip);
             let last = ((window.end - left - 1) as usize).min(LANES - 1);
-            let block = line.block(turn, start, left);
-            let (near_row, sign) = (block.near_row.settled(), turn.sign as i16);
+            let block = soft.block(left);
+            let (near_row, sign) = (block.near_row.settled(), soft.sign.0[0]);
             let (a, b) = (near_row.0[0], near_row.0[last]);
             let first = (a.min(b) + sign.min(0)).max(0) as usize;
-            let end = (a.max(b) + sign.max(0) + 1).clamp(0, rows.min(LANES) as i16) as usize;
+            let end = (a.max(b) + sign.max(0) + 1).clamp(0, rows.min(LANES as i32) as i16) as usize;
+            let xs = Places::from_fn(|lane| (left as i16).wrapping_add(lane as i16));
             // A channel after the other: the compiler takes the vectors of several apart.
             for (sums, levels) in sums.iter_mut().zip(&self.channels) {
                 let empty = levels.four_under.high(*weights);
@@ -267,13 +267,11 @@ impl<const N: usize> Shape<N> {
                 let far = Lanes::from_fn(|lane| levels.blended(block.far.0[lane], lane));
                 let (near, far) = (near.high(*weights).minus(empty), far.high(*weights).minus(empty));
                 for row in first..end {
-                    let x = left as i16;
-                    let left = self.left.0[row % LANES].wrapping_sub(x);
-                    let right = self.right.0[row % LANES].wrapping_sub(x);
+                    let (left, right) = (self.left.0[row % LANES], self.right.0[row % LANES]);
                     // Also tells the compiler not to take rows for lanes.
                     let at = *anew(&(row as i16));
                     let rise = Lanes::from_fn(|lane| {
-                        let is_out = mask((lane as i16) < left) | mask(lane as i16 > right);
+                        let is_out = mask(xs.0[lane] < left) | mask(xs.0[lane] > right);
                         let near = mask(near_row.0[lane] == at) & near.0[lane];
                         let far = mask(block.far_row.0[lane] == at) & far.0[lane];
                         (near | far) & is_out

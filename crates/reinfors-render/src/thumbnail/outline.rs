@@ -135,38 +135,64 @@ impl Flat {
         self.y + ((step as u32 * self.slope) >> 16) as i32
     }
 
-    /// The pixels in sixteen columns from `left` on; rows are counted from `row` on.
+    /// The line for sixteen output rows from `row` on.
     #[inline(always)]
-    pub fn block(&self, turn: Turn, row: i32, left: i32) -> FlatBlock {
-        let first = (self.direction * (left - self.x)) as i16;
-        let (steps, columns) = (Places::steps(first, self.direction), self.columns as i16);
-        let steps = Places::from_fn(|lane| steps.0[lane].max(0).min(columns));
-        // A slope of one has no fraction, and one bit too many.
-        let (slope, diagonal) = (self.slope as u16, -((self.slope >> 16) as i16));
-        let slopes = Lanes::splat(slope);
-        let unsigned = Lanes::from_fn(|lane| steps.0[lane] as u16);
-        let down = unsigned.high(*anew(&slopes));
-        let weights = Lanes::from_fn(|lane| unsigned.0[lane].wrapping_mul(slope) >> 8);
-        let sign = turn.sign as i16;
-        let y = (turn.row(self.y) - row) as i16;
-        let is_soft = |lane: usize| mask(steps.0[lane] > 0) & mask(steps.0[lane] < columns);
-        let near_row = Places::from_fn(|lane| {
-            let down = (down.0[lane] as i16).wrapping_add(steps.0[lane] & diagonal);
-            y.wrapping_add(sign.wrapping_mul(down))
-        });
-        FlatBlock {
-            near: Lanes::from_fn(|lane| opacity(255 - weights.0[lane]) & is_soft(lane)),
-            far: Lanes::from_fn(|lane| opacity(weights.0[lane]) & is_soft(lane)),
-            near_row,
-            far_row: Places::from_fn(|lane| near_row.0[lane].wrapping_add(sign)),
+    pub fn rows(&self, turn: Turn, row: i32) -> FlatRows {
+        FlatRows {
+            direction: self.direction,
+            steps: Places::steps((self.direction * -self.x) as i16, self.direction),
+            columns: Places([self.columns as i16; LANES]),
+            slope: Lanes::splat(self.slope as u16),
+            diagonal: Lanes::splat(mask(self.slope > u32::from(u16::MAX))),
+            y: Places([(turn.row(self.y) - row) as i16; LANES]),
+            sign: Places([turn.sign as i16; LANES]),
         }
     }
 
     /// Works out the columns `left..left + len` for sixteen output rows from `row` on.
     #[inline(always)]
     pub fn columns(&self, turn: Turn, row: i32, left: i32, len: usize, columns: &mut FlatColumns) {
+        let rows = self.rows(turn, row);
         for (block, start) in columns.blocks.iter_mut().zip((0..len).step_by(LANES)) {
-            *block = self.block(turn, row, left + start as i32);
+            *block = anew(&rows).block(left + start as i32);
+        }
+    }
+}
+
+/// A flat line for sixteen output rows: what is the same in all columns, in all lanes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FlatRows {
+    direction: i32,
+    /// The steps that are in the first columns.
+    steps: Places,
+    columns: Places,
+    slope: Lanes,
+    /// Whether the slope is one, which has no fraction and one bit too many.
+    diagonal: Lanes,
+    y: Places,
+    pub sign: Places,
+}
+
+impl FlatRows {
+    /// The pixels in sixteen columns from `left` on.
+    #[inline(always)]
+    pub fn block(&self, left: i32) -> FlatBlock {
+        let shift = (self.direction * left) as i16;
+        let steps =
+            Places::from_fn(|lane| self.steps.0[lane].wrapping_add(shift).max(0).min(self.columns.0[lane]));
+        let unsigned = Lanes::from_fn(|lane| steps.0[lane] as u16);
+        let down = unsigned.high(self.slope);
+        let weights = Lanes::from_fn(|lane| unsigned.0[lane].wrapping_mul(self.slope.0[lane]) >> 8);
+        let is_soft = |lane: usize| mask(steps.0[lane] > 0) & mask(steps.0[lane] < self.columns.0[lane]);
+        let near_row = Places::from_fn(|lane| {
+            let down = down.0[lane].wrapping_add(unsigned.0[lane] & self.diagonal.0[lane]) as i16;
+            self.y.0[lane].wrapping_add(self.sign.0[lane].wrapping_mul(down))
+        });
+        FlatBlock {
+            near: Lanes::from_fn(|lane| opacity(255 - weights.0[lane]) & is_soft(lane)),
+            far: Lanes::from_fn(|lane| opacity(weights.0[lane]) & is_soft(lane)),
+            near_row,
+            far_row: Places::from_fn(|lane| near_row.0[lane].wrapping_add(self.sign.0[lane])),
         }
     }
 }

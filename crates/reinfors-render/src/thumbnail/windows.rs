@@ -210,12 +210,6 @@ impl Windows {
         &self.weights[self.strips * index + strip]
     }
 
-    /// The weights of a window's pixels, sixteen at a time.
-    #[inline(always)]
-    pub fn weights(&self, index: usize) -> &[Lanes] {
-        &self.weights[self.strips * index..][..self.strips]
-    }
-
     /// What one value all over window `index` comes out as.
     #[inline(always)]
     pub fn uniform(&self, index: usize, value: u8) -> u8 {
