@@ -262,9 +262,13 @@ fn draw_road(scene: &mut Scene, camera: &Camera, road: Road) {
     for (stretch, _) in stretches.filter(|(_, bounds)| meets(**bounds)) {
         for (quad, &colour) in stretch.0.iter().zip(stretch.1) {
             let [a, b, c, d] = quad;
-            let least = |axis: usize| a[axis].min(b[axis]).min(c[axis].min(d[axis]));
-            let greatest = |axis: usize| a[axis].max(b[axis]).max(c[axis].max(d[axis]));
-            if meets([[least(0), least(1)], [greatest(0), greatest(1)]]) {
+            // Its box meets the view unless all corners lie beyond one side of it.
+            let reaches = |axis: usize| {
+                let (low, high) = (min[axis], max[axis]);
+                ((a[axis] <= high) | (b[axis] <= high) | (c[axis] <= high) | (d[axis] <= high))
+                    & ((a[axis] >= low) | (b[axis] >= low) | (c[axis] >= low) | (d[axis] >= low))
+            };
+            if reaches(0) && reaches(1) {
                 scene.aa_polygon(&project(camera, quad), Colour::rgb(colour));
             }
         }

@@ -24,16 +24,43 @@ pub(super) struct Scanline {
     owner: Vec<u16>,
     /// The shrunken scanline, channel by channel.
     pub line: [Vec<u8>; 3],
+    /// What is shown on the background.
+    spots: Vec<Spot>,
 }
 
-impl Content<'_> {
+/// An item that reaches some columns, and where it lies.
+#[derive(Clone, Debug)]
+struct Spot {
+    item: usize,
+    /// Its pixels, both ends included, and the columns they have a share in.
+    left: i32,
+    right: i32,
+    reach: Range<usize>,
+    /// Its first row, and the one after its last.
+    first: i32,
+    end: i32,
+    /// Whether its rows differ.
+    varies: bool,
+}
+
+impl Spot {
     #[inline(always)]
-    fn shown(&self) -> impl Iterator<Item = &Item> {
-        let skipped = self.skipped;
-        self.items
-            .iter()
-            .enumerate()
-            .filter_map(move |(index, item)| (Some(index) != skipped).then_some(item))
+    const fn holds(&self, y: i32) -> bool {
+        self.first <= y && y < self.end
+    }
+
+    /// The next row after `y` in which it may look different.
+    #[inline(always)]
+    const fn change(&self, y: i32) -> i32 {
+        if y < self.first {
+            self.first
+        } else if y >= self.end {
+            i32::MAX
+        } else if self.varies {
+            y + 1
+        } else {
+            self.end
+        }
     }
 }
 
@@ -47,6 +74,7 @@ impl Scanline {
             pixels: vec![Colour::BLACK; owner.len()],
             owner,
             line: std::array::from_fn(|_| vec![0; columns.taps.len()]),
+            spots: Vec::new(),
         }
     }
 
@@ -73,12 +101,8 @@ impl Scanline {
             return 0..width;
         }
         let mut lit = width..0;
-        for item in content.shown().skip(1) {
-            if item.rows.min < rows.end
-                && item.rows.max >= rows.start
-                && let Some((left, right)) = across(item)
-                && let Some(reach) = self.reach(content.columns, left, right)
-            {
+        for Spot { reach, first, end, .. } in &self.spots {
+            if *first < rows.end && *end > rows.start {
                 lit = lit.start.min(reach.start)..lit.end.max(reach.end);
             }
         }
@@ -102,39 +126,54 @@ impl Scanline {
                 (0..line.len()).for_each(|column| line[column] = content.columns.uniform(column, channel));
             }
         }
+        self.find_spots(content);
         let mut next = i32::MAX;
-        for item in content.shown().skip(1) {
-            let rows = item.rows.min..item.rows.max.saturating_add(1);
-            if let (true, Some((left, right))) = (rows.contains(&y), across(item)) {
-                self.repaint(content, left, right, y);
+        for spot in 0..self.spots.len() {
+            if self.spots[spot].holds(y) {
+                self.repaint(content, spot, y);
             }
-            next = next.min(change(item, y));
+            next = next.min(self.spots[spot].change(y));
         }
         next
+    }
+
+    #[inline(always)]
+    fn find_spots(&mut self, content: &Content) {
+        self.spots.clear();
+        for (index, item) in content.items.iter().enumerate().skip(1) {
+            if Some(index) != content.skipped
+                && let Some((left, right)) = across(item)
+                && let Some(reach) = self.reach(content.columns, left, right)
+            {
+                let (first, end) = (item.rows.min, item.rows.max.saturating_add(1));
+                let varies = matches!(item.shape, Shape::Bitmap { .. });
+                self.spots.push(Spot { item: index, left, right, reach, first, end, varies });
+            }
+        }
     }
 
     /// Brings the scanline from row `y - 1` to row `y`; tells the next row that may differ.
     #[inline(always)]
     pub fn advance(&mut self, content: &Content, y: i32) -> i32 {
         let mut next = i32::MAX;
-        for item in content.shown().skip(1) {
-            let (first, end) = (item.rows.min, item.rows.max.saturating_add(1));
-            let varies = matches!(item.shape, Shape::Bitmap { .. }) && (first..end).contains(&y);
-            if let (true, Some((left, right))) = (y == first || y == end || varies, across(item)) {
-                self.repaint(content, left, right, y);
+        for number in 0..self.spots.len() {
+            let spot = &self.spots[number];
+            if y == spot.first || y == spot.end || spot.varies && spot.holds(y) {
+                self.repaint(content, number, y);
             }
-            next = next.min(change(item, y));
+            next = next.min(self.spots[number].change(y));
         }
         next
     }
 
-    /// Paints pixels `left..=right` of row `y` anew and shrinks the columns they reach.
+    /// Paints the pixels of a spot in row `y` anew and shrinks the columns they reach.
     #[inline(always)]
-    fn repaint(&mut self, content: &Content, left: i32, right: i32, y: i32) {
-        let Some(reach) = self.reach(content.columns, left, right) else { return };
+    fn repaint(&mut self, content: &Content, spot: usize, y: i32) {
+        let Spot { left, right, ref reach, .. } = self.spots[spot];
+        let reach = reach.clone();
         let (left, right) = (left.max(0), right.min(self.pixels.len() as i32 - 1));
-        self.pixels[left as usize..=right as usize].fill(Colour::BLACK);
-        if is_black(content, &reach, y) {
+        self.pixels[left as usize..=right as usize].fill(content.items[0].colour);
+        if self.is_black(content, &reach, y) {
             // A neighbour that ends here too makes its own columns black.
             for line in &mut self.line {
                 for byte in &mut line[reach.clone()] {
@@ -143,21 +182,19 @@ impl Scanline {
             }
             return;
         }
-        for item in content.shown().filter(|item| (item.rows.min..=item.rows.max).contains(&y)) {
-            match &item.shape {
-                Shape::Rectangle { min, max } => {
-                    let (x0, x1) = (min.x.max(left), max.x.min(right));
-                    if x0 <= x1 {
-                        self.pixels[x0 as usize..=x1 as usize].fill(item.colour);
-                    }
+        for spot in self.spots.iter().filter(|spot| spot.holds(y)) {
+            let (x0, x1) = (spot.left.max(left), spot.right.min(right));
+            if x0 > x1 {
+                continue;
+            }
+            let (item, pixels) = (&content.items[spot.item], &mut self.pixels[x0 as usize..=x1 as usize]);
+            if let Shape::Bitmap { min, size, greys } = &item.shape {
+                let line = &content.scene.greys(greys)[(y - min.y) as usize * size.width..][..size.width];
+                for (pixel, &grey) in pixels.iter_mut().zip(&line[(x0 - min.x) as usize..]) {
+                    *pixel = Colour::grey(grey);
                 }
-                Shape::Bitmap { min, size, greys } => {
-                    let line = &content.scene.greys(greys)[(y - min.y) as usize * size.width..][..size.width];
-                    for x in min.x.max(left)..=(min.x + size.width as i32 - 1).min(right) {
-                        self.pixels[x as usize] = Colour::grey(line[(x - min.x) as usize]);
-                    }
-                }
-                _ => {}
+            } else {
+                pixels.fill(item.colour);
             }
         }
         for column in reach {
@@ -172,21 +209,20 @@ impl Scanline {
             }
         }
     }
-}
 
-/// Whether nothing but a black background is in row `y` of the pixels of a few columns.
-#[inline(always)]
-fn is_black(content: &Content, reach: &Range<usize>, y: i32) -> bool {
-    let (first, last) = (&content.columns.taps[reach.start], &content.columns.taps[reach.end - 1]);
-    let (left, right) = (first.start as i32 - 1, (last.start + last.len) as i32 - 1);
-    for item in content.shown().skip(1) {
-        if (item.rows.min..=item.rows.max).contains(&y)
-            && across(item).is_some_and(|(x0, x1)| x0 <= right && x1 >= left)
-        {
-            return false;
+    /// Whether nothing but a black background is in row `y` of the pixels of a few columns.
+    #[inline(always)]
+    fn is_black(&self, content: &Content, reach: &Range<usize>, y: i32) -> bool {
+        let taps = &content.columns.taps;
+        let (first, last) = (&taps[reach.start], &taps[reach.end - 1]);
+        let (left, right) = (first.start as i32 - 1, (last.start + last.len) as i32 - 1);
+        for spot in &self.spots {
+            if spot.holds(y) && spot.left <= right && spot.right >= left {
+                return false;
+            }
         }
+        content.items[0].colour == Colour::BLACK
     }
-    content.items[0].colour == Colour::BLACK
 }
 
 /// The pixels of a row that an item reaches, from the left one to the right one.
@@ -196,20 +232,5 @@ fn across(item: &Item) -> Option<(i32, i32)> {
         Shape::Rectangle { min, max } => Some((min.x, max.x)),
         Shape::Bitmap { min, size, .. } => Some((min.x, min.x + size.width as i32 - 1)),
         _ => None,
-    }
-}
-
-/// The next row after `y` in which an item may look different.
-#[inline(always)]
-fn change(item: &Item, y: i32) -> i32 {
-    let (first, end) = (item.rows.min, item.rows.max.saturating_add(1));
-    if y < first {
-        first
-    } else if y >= end {
-        i32::MAX
-    } else if matches!(item.shape, Shape::Bitmap { .. }) {
-        y + 1
-    } else {
-        end
     }
 }

@@ -109,6 +109,9 @@ struct Directed {
     /// The cells that both ends lie in.
     from_cells: [[i32; LANES]; 2],
     to_cells: [[i32; LANES]; 2],
+    /// Whether each is somewhere above the canvas's foot, and whether it lies within it: not 0.
+    seen: [i32; LANES],
+    inside: [i32; LANES],
 }
 
 impl Lines {
@@ -154,7 +157,7 @@ impl Lines {
 impl Block {
     /// Puts all edges on the grid, turns them to the right and cuts them off at the sides of a canvas.
     #[inline(always)]
-    fn directed(&self, grid: Grid, width: f32) -> Directed {
+    fn directed(&self, grid: Grid, [width, bottom]: [f32; 2]) -> Directed {
         let (mut from, mut to) = ([[0.0; LANES]; 2], [[0.0; LANES]; 2]);
         let (mut slopes, mut signs) = ([0.0; LANES], [0.0; LANES]);
         let [across, along] = grid.scale;
@@ -180,7 +183,14 @@ impl Block {
                 to_cells[axis][lane] = whole(to[axis][lane]);
             }
         }
-        Directed { from, to, slopes, signs, from_cells, to_cells }
+        let (mut seen, mut inside) = ([0; LANES], [0; LANES]);
+        for lane in 0..LANES {
+            let (start, end) = (from[1][lane], to[1][lane]);
+            let is_wide = from[0][lane] < to[0][lane];
+            seen[lane] = i32::from(is_wide & ((start < bottom) | (end < bottom)));
+            inside[lane] = i32::from((start >= 0.0) & (end >= 0.0) & (start <= bottom) & (end <= bottom));
+        }
+        Directed { from, to, slopes, signs, from_cells, to_cells, seen, inside }
     }
 }
 
@@ -248,24 +258,24 @@ impl Coverage {
     pub fn add(&mut self, lines: &Lines, grid: Grid) {
         let bottom = self.height as f32;
         for (number, block) in lines.blocks[..lines.len.div_ceil(LANES)].iter().enumerate() {
-            let Directed { from, to, slopes, signs, from_cells, to_cells } = block.directed(grid, self.width);
+            let directed = block.directed(grid, [self.width, bottom]);
             for lane in 0..(lines.len - number * LANES).min(LANES) {
-                let (left, start, right, end) = (from[0][lane], from[1][lane], to[0][lane], to[1][lane]);
-                if left >= right || (start >= bottom && end >= bottom) {
+                if directed.seen[lane] == 0 {
                     continue;
                 }
-                let (sign, slope) = (signs[lane], slopes[lane]);
+                let from = [directed.from[0][lane], directed.from[1][lane]];
+                let to = [directed.to[0][lane], directed.to[1][lane]];
+                let (sign, slope) = (directed.signs[lane], directed.slopes[lane]);
                 let mut ink = block.inks[lane];
                 for part in &mut ink {
                     *part *= sign;
                 }
-                if start.min(end) >= 0.0 && start.max(end) <= bottom {
-                    let from_cell = [from_cells[0][lane], from_cells[1][lane]];
-                    let to_cell = [to_cells[0][lane], to_cells[1][lane]];
-                    let (from, to) = ([left, start], [right, end]);
-                    self.segments.push(Segment { from, to, from_cell, to_cell, slope, ink });
+                if directed.inside[lane] == 0 {
+                    self.cut(from, to, slope, ink);
                 } else {
-                    self.cut([left, start], [right, end], slope, ink);
+                    let from_cell = [directed.from_cells[0][lane], directed.from_cells[1][lane]];
+                    let to_cell = [directed.to_cells[0][lane], directed.to_cells[1][lane]];
+                    self.segments.push(Segment { from, to, from_cell, to_cell, slope, ink });
                 }
             }
         }

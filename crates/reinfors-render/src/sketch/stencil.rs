@@ -218,15 +218,18 @@ impl Stencil {
                 }
                 y += 1;
                 for (&bits, cells) in line.iter().zip(areas.row(index)) {
-                    let mut rest = bits;
-                    while rest != 0 {
-                        let start = rest.trailing_zeros();
-                        let end = start + (!(rest >> start)).trailing_zeros();
-                        rest &= u64::MAX.checked_shl(end).unwrap_or(0);
-                        let (start, end) = (start as f32 * ONE, end as f32 * ONE);
-                        for (cells, borders) in cells.iter_mut().zip(&*borders) {
-                            grow(cells, borders, [start, end], whole, weight);
+                    if bits == 0 {
+                        continue;
+                    }
+                    for (cells, borders) in cells.iter_mut().zip(&*borders) {
+                        let (mut grown, mut rest) = (*cells, bits);
+                        while rest != 0 {
+                            let start = rest.trailing_zeros() as i32;
+                            let end = start + (!(rest >> start)).trailing_zeros() as i32;
+                            rest &= u64::MAX.checked_shl(end as u32).unwrap_or(0);
+                            grow(&mut grown, borders, [start as f32 * ONE, end as f32 * ONE], whole, weight);
                         }
+                        *cells = grown;
                     }
                 }
             }
