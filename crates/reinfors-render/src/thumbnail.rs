@@ -24,6 +24,7 @@ mod mix;
 mod outline;
 mod reach;
 mod rows;
+mod runs;
 mod sets;
 mod sort;
 mod spans;
@@ -41,7 +42,7 @@ use ink::Inks;
 use jobs::{Jobs, Kind};
 use mix::{Brush, DrawMixes};
 use reinfors_math::cpu::{Kernel, Level};
-use sort::{Sight, Sorter};
+use sort::{Sight, Sort, Sorter};
 use windows::Windows;
 
 /// Draws scenes at one small size. Keeps its buffers: a frame allocates nothing.
@@ -66,19 +67,18 @@ pub struct Thumbnail {
     planes: Vec<u8>,
 }
 
-/// A shape after the other is told to the cells, then what shows of them is sorted.
-struct Prepare<'a, 'b> {
+/// A shape after the other is told to the cells. Results in the colour below them.
+struct Prepare<'a> {
     thumbnail: &'a mut Thumbnail,
     scene: &'a Scene,
-    canvas: &'a mut Canvas<'b>,
 }
 
-impl Kernel for Prepare<'_, '_> {
-    type Output = ();
+impl Kernel for Prepare<'_> {
+    type Output = Colour;
 
     #[inline(always)]
-    fn run(self) {
-        self.thumbnail.prepare(self.scene, self.canvas);
+    fn run(self) -> Colour {
+        self.thumbnail.prepare(self.scene)
     }
 }
 
@@ -145,7 +145,10 @@ impl Thumbnail {
         let panel = panel::Place::find(scene, &self.axes[1]);
         // The rows above the panel, or all of them.
         self.rows.limit(panel.as_ref().map_or(self.size.height, |panel| panel.rows.start));
-        self.level.run(Prepare { thumbnail: self, scene, canvas });
+        let ground = self.level.run(Prepare { thumbnail: self, scene });
+        let Self { columns, rows, inks, cells, sorter, jobs, level, .. } = self;
+        let sight = Sight { ground, cells, inks, axes: (columns, rows) };
+        level.run(Sort { sight, sorter, jobs, canvas });
         for kind in [Kind::Hard, Kind::Steep, Kind::Flat] {
             self.draw_edges::<1>(kind, canvas);
             self.draw_edges::<2>(kind, canvas);
@@ -160,8 +163,8 @@ impl Thumbnail {
     }
 
     #[inline(always)]
-    fn prepare(&mut self, scene: &Scene, canvas: &mut Canvas) {
-        let Self { surface, columns, rows, inks, extents, cells, sorter, jobs, .. } = self;
+    fn prepare(&mut self, scene: &Scene) -> Colour {
+        let Self { surface, columns, rows, inks, extents, cells, .. } = self;
         let items = scene.items();
         let base = items.iter().rposition(|item| item.covers(*surface));
         let first = base.map_or(0, |index| index + 1);
@@ -174,7 +177,7 @@ impl Thumbnail {
                 inks.place(index, cells, extents, axes);
             }
         }
-        sorter.sort(&Sight { ground, cells, inks, axes }, jobs, canvas);
+        ground
     }
 
     fn draw_edges<const N: usize>(&mut self, kind: Kind, canvas: &mut Canvas) {

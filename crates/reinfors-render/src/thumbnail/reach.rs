@@ -176,26 +176,43 @@ fn aside(x: i32, direction: i32, first: Lanes, last: Lanes) -> [Places; 2] {
 impl Inks {
     /// The columns that two simple shapes fill between them in all rows of a window, if there are any.
     #[inline(always)]
-    pub fn common(&self, a: &Ink, b: &Ink, window: &Window) -> Option<[i32; 2]> {
-        let mut columns = [0, i32::MAX];
-        for row in (window.start..window.end).step_by(LANES) {
+    pub fn common(&self, a: u32, b: u32, window: &Window) -> Option<[i16; 2]> {
+        let (a, b) = (self.get(a), self.get(b));
+        let mut columns = [0, i16::MAX];
+        let mut row = window.start;
+        while row < window.end {
             let (a, b) = (self.read(a, row), self.read(b, row));
-            let own = (window.end - row) as i16;
+            let beyond = &BEYOND[((window.end - row) as usize).min(LANES)];
             let (mut lefts, mut rights) = (Places([0; LANES]), Places([0; LANES]));
             for lane in 0..LANES {
                 let (left, right) = (a.0.0[lane].min(b.0.0[lane]), a.1.0[lane].max(b.1.0[lane]));
                 let (inner_left, inner_right) = (a.0.0[lane].max(b.0.0[lane]), a.1.0[lane].min(b.1.0[lane]));
-                let is_one =
-                    (mask(inner_left == NO_LEFT) | mask(inner_left <= inner_right.saturating_add(1))) as i16;
-                let is_beyond = mask(lane as i16 >= own) as i16;
-                lefts.0[lane] = !is_beyond & ((left & is_one) | (i16::MAX & !is_one));
-                rights.0[lane] = ((right & is_one) & !is_beyond) | (i16::MAX & is_beyond);
+                // Columns are never below 0: what is added makes them the last of all.
+                let is_apart = mask(inner_left > inner_right.saturating_add(1)) & mask(inner_left != NO_LEFT);
+                lefts.0[lane] = (left | (is_apart as i16 & i16::MAX)) & !beyond.0[lane];
+                rights.0[lane] = right.max(beyond.0[lane]);
             }
-            columns = [columns[0].max(lefts.max().into()), columns[1].min(rights.min().into())];
+            columns = [columns[0].max(lefts.max()), columns[1].min(rights.min())];
+            row += LANES as i32;
         }
         (columns[0] <= columns[1]).then_some(columns)
     }
 }
+
+/// The lanes from each number on: a column beyond all others there, and nothing before.
+static BEYOND: [Places; LANES + 1] = {
+    let mut beyond = [Places([0; LANES]); LANES + 1];
+    let mut own = 0;
+    while own <= LANES {
+        let mut lane = own;
+        while lane < LANES {
+            beyond[own].0[lane] = i16::MAX;
+            lane += 1;
+        }
+        own += 1;
+    }
+    beyond
+};
 
 #[cfg(test)]
 mod tests {

@@ -129,12 +129,20 @@ impl Places {
 
     #[inline(always)]
     pub fn min(self) -> i16 {
-        folded(self.0, i16::min)
+        let mut least = self.0[0];
+        for &place in &self.0 {
+            least = place.min(least);
+        }
+        least
     }
 
     #[inline(always)]
     pub fn max(self) -> i16 {
-        folded(self.0, i16::max)
+        let mut most = self.0[0];
+        for &place in &self.0 {
+            most = place.max(most);
+        }
+        most
     }
 }
 

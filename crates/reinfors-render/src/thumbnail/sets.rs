@@ -47,16 +47,22 @@ pub(super) const fn take_first(set: &mut Set) -> Option<usize> {
     Some(first)
 }
 
-/// The last cell of a set up to and with `place`; the first of all if there is none.
+/// All cells up to and with the first of a set, which has one.
 #[inline(always)]
-pub(super) fn last_until(set: Set, place: usize) -> usize {
-    (set & BEFORE[place + 1]).checked_ilog2().unwrap_or(0) as usize
+pub(super) const fn until(set: Set) -> Set {
+    set ^ (set - 1)
 }
 
-/// The first cell of a set beyond `place`; the end of all if there is none.
+/// All cells before the first of a set; all there are if it is empty.
 #[inline(always)]
-pub(super) fn next_after(set: Set, place: usize) -> usize {
-    (set & !BEFORE[place + 1]).trailing_zeros() as usize
+pub(super) const fn ahead(set: Set) -> Set {
+    !set & set.wrapping_sub(1)
+}
+
+/// The last cell of a set, which has one.
+#[inline(always)]
+pub(super) const fn last(set: Set) -> usize {
+    (set.leading_zeros() ^ 127) as usize
 }
 
 #[cfg(test)]
@@ -72,10 +78,12 @@ mod tests {
             let cells: Vec<_> = std::iter::from_fn(|| take_first(&mut set)).collect();
             assert_eq!(cells, (start..end).collect::<Vec<_>>());
         }
-        assert_eq!(last_until(0b1_0010, 3), 1);
-        assert_eq!(last_until(0b1_0010, 4), 4);
-        assert_eq!(last_until(1 << 127, 127), 127);
-        assert_eq!(next_after(0b1_0010, 1), 4);
-        assert_eq!(next_after(0b1_0010, 4), STRETCH);
+        assert_eq!(until(0b1_0100), 0b111);
+        assert_eq!(until(1 << 127), Set::MAX);
+        assert_eq!(ahead(0b1_0100), 0b11);
+        assert_eq!(ahead(1), 0);
+        assert_eq!(ahead(0), Set::MAX);
+        assert_eq!(last(0b1_0010), 4);
+        assert_eq!(last(1 << 127), 127);
     }
 }

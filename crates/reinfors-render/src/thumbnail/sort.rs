@@ -4,14 +4,18 @@
 use super::cells::{Cells, LINES, NONE, Stroke};
 use super::ink::{Ink, Inks};
 use super::jobs::{Channels, Contrast, Edges, Jobs, Kind, Mark, NO_LINE};
-use super::outline::Soft;
-use super::sets::{STRETCH, Set, between, firsts, last_until, next_after, take_first};
+use super::runs::{Paint, Runs};
+use super::sets::{STRETCH, Set, between, take_first};
 use super::windows::Axes;
 use crate::Colour;
 use crate::canvas::Canvas;
+use reinfors_math::cpu::Kernel;
 
 /// Cells that are painted at a time.
 const PIECE: usize = 32;
+
+/// Cells from the first of a stretch on that pieces may be painted to.
+const LINE: usize = STRETCH + PIECE;
 
 /// What is sorted.
 #[derive(Clone, Copy)]
@@ -23,10 +27,29 @@ pub(super) struct Sight<'a> {
     pub axes: Axes<'a>,
 }
 
+/// Paints the cells that show one colour, and makes jobs of the others.
+pub(super) struct Sort<'a, 'b> {
+    pub sight: Sight<'a>,
+    pub sorter: &'a mut Sorter,
+    pub jobs: &'a mut Jobs,
+    pub canvas: &'a mut Canvas<'b>,
+}
+
+impl Kernel for Sort<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.sorter.sort(&self.sight, self.jobs, self.canvas);
+    }
+}
+
 /// A stretch of a row.
 #[derive(Clone, Copy)]
 struct Stretch {
     row: usize,
+    /// Which one of the row it is.
+    index: usize,
     /// The first column, the number of columns, and the first cell.
     column: usize,
     count: usize,
@@ -37,14 +60,22 @@ struct Stretch {
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     stroke: u32,
+    ink: u32,
     cells: Set,
 }
 
-/// A colour, and what a cell comes out as that shows nothing else, if that is the same in all cells.
+/// What of a shape is asked for row after row.
 #[derive(Clone, Copy, Debug)]
-struct Paint {
-    colour: Colour,
-    shown: [u8; 3],
+struct Look {
+    paint: Paint,
+    /// A colour that it was seen over, and how it differs from that.
+    under: Colour,
+    channels: Channels,
+    is_simple: bool,
+    is_plain: bool,
+    kinds: [Kind; LINES],
+    /// Its lines, as far as they are told apart.
+    lines: usize,
 }
 
 /// Sorts a stretch after the other; keeps its buffers.
@@ -52,47 +83,38 @@ struct Paint {
 pub(super) struct Sorter {
     /// From the last drawn to the first.
     seen: Vec<Seen>,
-    /// Runs of cells that are filled with one colour, and at the first of each its paint.
-    runs: Set,
-    paints: [Paint; STRETCH],
-    /// The painted cells of each channel.
-    planes: [[u8; STRETCH + PIECE]; 3],
-    /// How each shape differs from the colour that it was last seen over.
-    contrasts: Vec<(Colour, Channels)>,
+    runs: Runs,
+    /// That of each shape.
+    looks: Vec<Look>,
 }
 
 impl Sorter {
     pub fn new() -> Self {
-        Self {
-            seen: Vec::with_capacity(STRETCH),
-            runs: 0,
-            paints: [Paint { colour: Colour::BLACK, shown: [0; 3] }; STRETCH],
-            planes: [[0; STRETCH + PIECE]; 3],
-            contrasts: Vec::new(),
-        }
+        Self { seen: Vec::with_capacity(STRETCH), runs: Runs::new(), looks: Vec::new() }
     }
 
-    /// Paints the cells that show one colour, and makes jobs of the others.
     #[inline(always)]
-    pub fn sort(&mut self, sight: &Sight, jobs: &mut Jobs, canvas: &mut Canvas) {
+    fn sort(&mut self, sight: &Sight, jobs: &mut Jobs, canvas: &mut Canvas) {
         jobs.clear();
-        self.contrasts.clear();
-        self.contrasts.extend(sight.inks.iter().map(|ink| (ink.colour, Channels::default())));
+        self.looks.clear();
+        for ink in sight.inks.iter() {
+            self.looks.push(sight.look(ink));
+        }
         let cells = sight.cells;
+        let ground = sight.paint(sight.ground);
         for row in 0..sight.axes.1.end {
             for index in 0..cells.stretches {
                 let columns = cells.stretch(index);
                 let (column, count) = (columns.start, columns.len());
-                let stretch = Stretch { row, column, count, cell: row * cells.width + column };
+                let stretch = Stretch { row, index, column, count, cell: row * cells.width + column };
                 let last = cells.last(row, index);
                 if last == NONE && sight.is_even() {
-                    let shown = sight.shown(sight.ground, row, column);
-                    for (plane, shown) in canvas.planes.iter_mut().zip(shown) {
+                    for (plane, shown) in canvas.planes.iter_mut().zip(ground.shown.channels()) {
                         plane[stretch.cell..stretch.cell + count].fill(shown);
                     }
                     continue;
                 }
-                let (single, several) = self.walk(sight, &stretch, last);
+                let (single, several) = self.walk(sight, ground, &stretch, last);
                 self.paint(sight, &stretch, canvas);
                 self.take_single(single, sight, &stretch, jobs);
                 self.take_several(several, sight, &stretch, jobs);
@@ -102,157 +124,133 @@ impl Sorter {
 
     /// Finds what shows of the strokes from `at` back: where one of them does, and where several do.
     #[inline(always)]
-    fn walk(&mut self, sight: &Sight, stretch: &Stretch, mut at: u32) -> (Set, Set) {
+    fn walk(&mut self, sight: &Sight, ground: Paint, stretch: &Stretch, mut at: u32) -> (Set, Set) {
         self.seen.clear();
-        self.runs = 0;
+        self.runs.clear();
+        let strokes = &sight.cells.strokes[..];
         let mut open = between(0, stretch.count);
         let (mut one, mut several) = (0, 0);
         while at != NONE && open != 0 {
-            let stroke = &sight.cells.strokes[at as usize];
+            let stroke = &strokes[at as usize];
             let mut filled = stroke.covered & open;
-            let mut shown = stroke.reached() & !filled & open;
+            let mut shown = stroke.reached() & (open ^ filled);
             if shown & one != 0 {
-                let joined = self.joined(stroke, shown, sight, stretch);
+                let joined = self.joined(stroke.ink, shown, sight, stretch);
                 filled |= joined;
-                shown &= !joined;
+                shown ^= joined;
             }
             if shown != 0 {
                 several |= one & shown;
                 one |= shown;
-                self.seen.push(Seen { stroke: at, cells: shown });
+                self.seen.push(Seen { stroke: at, ink: stroke.ink, cells: shown });
             }
             if filled != 0 {
-                self.fill(filled, sight.paint(sight.inks.get(stroke.ink).colour));
-                open &= !filled;
+                self.runs.fill(filled, self.looks[stroke.ink as usize].paint);
+                open ^= filled;
             }
             at = stroke.before;
         }
-        self.fill(open, sight.paint(sight.ground));
+        self.runs.fill(open, ground);
         (one & !several, several)
     }
 
-    /// Which of some cells a stroke fills together with one that is drawn later, as two tiles of a road do
+    /// Which of some cells a shape fills together with one that is drawn later, as two tiles of a road do
     /// where they meet. There it is its colour all over, and nothing below it shows.
     #[inline(always)]
-    fn joined(&self, stroke: &Stroke, shown: Set, sight: &Sight, stretch: &Stretch) -> Set {
-        let (columns, rows) = sight.axes;
-        let ink = sight.inks.get(stroke.ink);
+    fn joined(&self, ink: u32, shown: Set, sight: &Sight, stretch: &Stretch) -> Set {
         let mut joined = 0;
-        if !ink.is_simple() {
+        if !self.looks[ink as usize].is_simple {
             return joined;
         }
+        let (columns, rows) = sight.axes;
+        let (scale, window) = (columns.scale(stretch.index), &rows.windows[stretch.row]);
         for seen in &self.seen {
-            if seen.cells & shown == 0 {
-                continue;
-            }
-            let other = sight.inks.get(sight.cells.strokes[seen.stroke as usize].ink);
-            if other.is_simple()
-                && let Some([left, right]) = sight.inks.common(ink, other, &rows.windows[stretch.row])
+            let both = seen.cells & shown;
+            if both != 0
+                && self.looks[seen.ink as usize].is_simple
+                && let Some([left, right]) = sight.inks.common(ink, seen.ink, window)
             {
-                let inside = columns.inside(left, right);
-                let place = |cell: usize| cell.saturating_sub(stretch.column).min(stretch.count);
-                joined |=
-                    between(place(inside.start), place(inside.end.max(inside.start))) & seen.cells & shown;
+                joined |= scale.inside(left, right) & both;
             }
         }
         joined
     }
 
-    /// Some cells are of one colour below what is seen.
-    #[inline(always)]
-    fn fill(&mut self, cells: Set, paint: Paint) {
-        let mut firsts = firsts(cells);
-        self.runs |= firsts;
-        while let Some(first) = take_first(&mut firsts) {
-            self.paints[first % STRETCH] = paint;
-        }
-    }
-
-    /// The colour below what is seen of a cell.
-    #[inline(always)]
-    fn under(&self, cell: usize) -> Colour {
-        self.paints[last_until(self.runs, cell) % STRETCH].colour
-    }
-
     /// Paints the cells of a row with the colours that fill them.
     #[inline(always)]
-    fn paint(&mut self, sight: &Sight, stretch: &Stretch, canvas: &mut Canvas) {
-        let count = stretch.count;
-        let mut rest = self.runs;
-        while let Some(first) = take_first(&mut rest) {
-            let end = if rest == 0 { count } else { rest.trailing_zeros() as usize };
-            let paint = self.paints[first % STRETCH];
-            if sight.is_even() {
-                // Whole pieces: what is too much belongs to the runs after this one.
-                for start in (first..end).step_by(PIECE) {
-                    for (plane, shown) in self.planes.iter_mut().zip(paint.shown) {
-                        plane[start..start + PIECE].fill(shown);
-                    }
+    fn paint(&self, sight: &Sight, stretch: &Stretch, canvas: &mut Canvas) {
+        let [red, green, blue] = canvas.planes.each_mut();
+        let (Some(red), Some(green), Some(blue), true) = (
+            red[stretch.cell..].first_chunk_mut::<LINE>(),
+            green[stretch.cell..].first_chunk_mut::<LINE>(),
+            blue[stretch.cell..].first_chunk_mut::<LINE>(),
+            sight.is_even(),
+        ) else {
+            return self.paint_singly(sight, stretch, canvas);
+        };
+        let mut rest = self.runs.starts;
+        while let Some(start) = take_first(&mut rest) {
+            let end = if rest == 0 { stretch.count } else { rest.trailing_zeros() as usize };
+            let shown = self.runs.paint(start).shown.channels();
+            let mut cell = start;
+            while cell < end {
+                // Whole pieces: what is too much belongs to runs, rows or a panel that are painted later.
+                for (line, shown) in [&mut *red, &mut *green, &mut *blue].into_iter().zip(shown) {
+                    line[cell % STRETCH..][..PIECE].copy_from_slice(&[shown; PIECE]);
                 }
-            } else {
-                for cell in first..end {
-                    let shown = sight.shown(paint.colour, stretch.row, stretch.column + cell);
-                    for (plane, shown) in self.planes.iter_mut().zip(shown) {
-                        plane[cell] = shown;
-                    }
-                }
+                cell += PIECE;
             }
         }
-        for (to, from) in canvas.planes.iter_mut().zip(&self.planes) {
-            to[stretch.cell..stretch.cell + count].copy_from_slice(&from[..count]);
+    }
+
+    /// The same, cell by cell: each may come out differently, and there may be no room after the last.
+    fn paint_singly(&self, sight: &Sight, stretch: &Stretch, canvas: &mut Canvas) {
+        let mut paint = self.runs.paint(0);
+        for cell in 0..stretch.count {
+            if self.runs.starts >> cell & 1 != 0 {
+                paint = self.runs.paint(cell);
+            }
+            let shown = sight.shown(paint.colour, stretch.row, stretch.column + cell);
+            for (plane, shown) in canvas.planes.iter_mut().zip(shown) {
+                plane[stretch.cell + cell] = shown;
+            }
         }
     }
 
     /// Cells that one stroke shows in.
     #[inline(always)]
     fn take_single(&mut self, single: Set, sight: &Sight, stretch: &Stretch, jobs: &mut Jobs) {
-        for index in 0..self.seen.len() {
-            let seen = self.seen[index];
+        let Self { seen, runs, looks, .. } = self;
+        let (strokes, looks) = (&sight.cells.strokes[..], &mut looks[..]);
+        for seen in &seen[..] {
             let own = seen.cells & single;
             if own == 0 {
                 continue;
             }
-            let stroke = &sight.cells.strokes[seen.stroke as usize];
-            let ink = sight.inks.get(stroke.ink);
-            let plain = if ink.is_plain() { own & !stroke.crossed() } else { 0 };
-            self.take_edges(plain & !stroke.approached(), (stroke.ink, ink), None, stretch, jobs);
-            for (number, line) in sight.inks.lines[ink.lines.clone()].iter().take(LINES).enumerate() {
-                let near = plain & stroke.lines[number];
-                self.take_edges(near, (stroke.ink, ink), Some((number, line)), stretch, jobs);
+            let stroke = &strokes[seen.stroke as usize];
+            let look = &mut looks[seen.ink as usize];
+            let plain = if look.is_plain { own & !stroke.crossed() } else { 0 };
+            let ink = sight.inks.get(seen.ink);
+            let edges = Edges {
+                cells: plain & !stroke.approached(),
+                first: stretch.cell as u32,
+                under: look.under,
+                ink: seen.ink,
+                line: NO_LINE,
+                channels: look.channels,
+            };
+            look.take_edges(Kind::Hard, edges, ink, runs, jobs);
+            for number in 0..look.lines.min(LINES) {
+                let cells = plain & stroke.lines[number];
+                let edges = Edges { cells, line: number as u32, ..edges };
+                look.take_edges(look.kinds[number], edges, ink, runs, jobs);
             }
-            let mut mixed = own & !plain;
+            let mut mixed = own ^ plain;
             while let Some(cell) = take_first(&mut mixed) {
                 let first = jobs.marks.len();
                 jobs.marks.push(stroke.mark(cell));
-                jobs.push_mix(stretch.cell + cell, self.under(cell), first, sight.inks);
+                jobs.push_mix(stretch.cell + cell, runs.split(1 << cell).1, first, sight.inks);
             }
-        }
-    }
-
-    /// Cells with one shape, of which one line comes near or none.
-    #[inline(always)]
-    fn take_edges(
-        &mut self,
-        mut cells: Set,
-        (index, ink): (u32, &Ink),
-        line: Option<(usize, &Soft)>,
-        stretch: &Stretch,
-        jobs: &mut Jobs,
-    ) {
-        let kind = Kind::of(line.map(|(_, line)| line));
-        let line = line.map_or(NO_LINE, |(number, _)| number as u32);
-        while cells != 0 {
-            let first = cells.trailing_zeros() as usize;
-            let own = cells & between(first, next_after(self.runs, first));
-            cells ^= own;
-            let under = self.under(first);
-            let known = &mut self.contrasts[index as usize];
-            if known.0 != under {
-                *known = (under, Contrast::of(under).and(ink).channels());
-            }
-            let channels = known.1;
-            let first = stretch.cell as u32;
-            jobs.push_edges(kind, Edges { cells: own, first, under, ink: index, line, channels });
         }
     }
 
@@ -260,8 +258,8 @@ impl Sorter {
     #[inline(always)]
     fn take_several(&self, mut several: Set, sight: &Sight, stretch: &Stretch, jobs: &mut Jobs) {
         while let Some(cell) = take_first(&mut several) {
-            let (under, first) = (self.under(cell), jobs.marks.len());
-            let own = between(cell, cell + 1);
+            let own = 1 << cell;
+            let (under, first) = (self.runs.split(own).1, jobs.marks.len());
             for seen in self.seen.iter().rev() {
                 if seen.cells & own == 0 {
                     continue;
@@ -278,6 +276,23 @@ impl Sorter {
     }
 }
 
+impl Look {
+    /// Cells with this shape, of which one line comes near or none: edges that differ in what is under them.
+    #[inline(always)]
+    fn take_edges(&mut self, kind: Kind, edges: Edges, ink: &Ink, runs: &Runs, jobs: &mut Jobs) {
+        let mut rest = edges.cells;
+        while rest != 0 {
+            let (cells, under) = runs.split(rest);
+            rest ^= cells;
+            if self.under != under {
+                self.under = under;
+                self.channels = Contrast::of(under).and(ink).channels();
+            }
+            jobs.push_edges(kind, Edges { cells, under, channels: self.channels, ..edges });
+        }
+    }
+}
+
 impl Sight<'_> {
     /// Whether a colour all over comes out the same in every cell.
     #[inline(always)]
@@ -287,7 +302,26 @@ impl Sight<'_> {
 
     #[inline(always)]
     fn paint(&self, colour: Colour) -> Paint {
-        Paint { colour, shown: self.shown(colour, 0, 0) }
+        Paint { colour, shown: Colour::rgb(self.shown(colour, 0, 0)) }
+    }
+
+    #[inline(always)]
+    fn look(&self, ink: &Ink) -> Look {
+        let lines = &self.inks.lines[ink.lines.clone()];
+        let lines = &lines[..lines.len().min(LINES)];
+        let mut kinds = [Kind::Hard; LINES];
+        for (kind, line) in kinds.iter_mut().zip(lines) {
+            *kind = Kind::of(Some(line));
+        }
+        Look {
+            paint: self.paint(ink.colour),
+            under: self.ground,
+            channels: Contrast::of(self.ground).and(ink).channels(),
+            is_simple: ink.is_simple(),
+            is_plain: ink.is_plain(),
+            kinds,
+            lines: lines.len(),
+        }
     }
 
     /// What a cell comes out as that shows one colour.

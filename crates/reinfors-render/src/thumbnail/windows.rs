@@ -180,21 +180,17 @@ impl Windows {
         self.bounds.iter().map(|bounds| Scale(bounds)).enumerate()
     }
 
+    /// How pixels are cells of one stretch.
+    #[inline(always)]
+    pub fn scale(&self, stretch: usize) -> Scale<'_> {
+        Scale(&self.bounds[stretch])
+    }
+
     /// The first and last pixels of sixteen windows from `index` on, which is one.
     #[inline(always)]
     pub fn ends(&self, index: usize) -> [Places; 2] {
         let read = |places: &[i16]| Places(places[index..][..LANES].try_into().expect("sixteen windows"));
         [read(&self.firsts), read(&self.lasts)]
-    }
-
-    /// The windows that depend on nothing but pixels `first..=last`, which lie on the axis.
-    #[inline(always)]
-    pub fn inside(&self, first: i32, last: i32) -> Range<usize> {
-        let start = usize::from(self.touched[first as usize][1]);
-        let end = usize::from(self.touched[last as usize][0]);
-        let starts_before = self.windows[start].start < first;
-        let ends_within = self.windows[end].end - 1 <= last;
-        start + usize::from(starts_before)..end + usize::from(ends_within)
     }
 
     /// The part of `pixels` that lies on the axis, if any.
