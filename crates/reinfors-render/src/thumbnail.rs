@@ -21,6 +21,7 @@ mod extents;
 mod ink;
 mod jobs;
 mod mix;
+mod opacity;
 mod outline;
 mod reach;
 mod rows;

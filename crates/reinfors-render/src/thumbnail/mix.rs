@@ -4,7 +4,8 @@
 use super::cells::LINES;
 use super::ink::{Dot, Ink, Inks, Picture};
 use super::jobs::{Mark, Mix};
-use super::outline::{FlatColumns, Opacities, Soft};
+use super::opacity::{Offsets, Rows};
+use super::outline::{Soft, Turn};
 use super::rows::{BATCH, LANES, Lanes};
 use super::sums::Sums;
 use super::windows::{Axes, Window};
@@ -37,9 +38,11 @@ impl<const N: usize> Kernel for DrawMixes<'_, '_, N> {
             for strip in 0..rows.strips {
                 for (index, mix) in mixes.iter().enumerate() {
                     let (row, column) = ((mix.cell / width) as usize, (mix.cell % width) as usize);
+                    let window = &rows.windows[row];
                     let strip = Strip {
                         columns: &columns.windows[column],
-                        row: rows.windows[row].start + (LANES * strip) as i32,
+                        row: window.start + (LANES * strip) as i32,
+                        end: window.end,
                     };
                     sums.rows[index] = row;
                     let across = brush.paint::<N>(mix, &marks[mix.marks.clone()], inks, scene, strip);
@@ -62,6 +65,8 @@ struct Strip<'a> {
     columns: &'a Window,
     /// The first row.
     row: i32,
+    /// Beyond the last row of the cell.
+    end: i32,
 }
 
 /// Working memory for one cell.
@@ -69,13 +74,13 @@ struct Strip<'a> {
 pub(super) struct Brush {
     /// Up to three channels of each column.
     pixels: Vec<Lanes>,
-    flat: FlatColumns,
+    offsets: Offsets,
 }
 
 impl Brush {
     /// For cells of up to so many columns.
     pub fn new(width: usize) -> Self {
-        Self { pixels: vec![Lanes::ZERO; 3 * width], flat: FlatColumns::new(width) }
+        Self { pixels: vec![Lanes::ZERO; 3 * width], offsets: Offsets::new(width) }
     }
 
     /// The sums across of sixteen rows of some channels.
@@ -103,19 +108,12 @@ impl Brush {
                 continue;
             }
             let levels = mix.channels.levels::<N>(ink.colour);
-            for (index, line) in inks.lines[ink.lines.clone()].iter().enumerate() {
-                if mark.lines >> (index % LINES) & 1 == 0 {
-                    continue;
-                }
-                let start = strip.columns.start;
-                match line {
-                    Soft::Steep(steep) => {
-                        soften(pixels, levels, &steep.rows(ink.turn, strip.row, start));
-                    }
-                    Soft::Flat(flat) => {
-                        flat.columns(ink.turn, strip.row, start, pixels.len(), &mut self.flat);
-                        soften(pixels, levels, &self.flat);
-                    }
+            let rows = Rows { first: strip.row, count: (strip.end - strip.row).min(LANES as i32) };
+            for lines in inks.lines[ink.lines.clone()].chunks(LINES) {
+                let mut near = mark.lines;
+                while let Some(line) = lines.get(near.trailing_zeros() as usize) {
+                    near &= near - 1;
+                    soften(pixels, levels, (line, ink.turn), rows, strip.columns, &mut self.offsets);
                 }
             }
             if !ink.dots.is_empty() {
@@ -125,14 +123,18 @@ impl Brush {
                 let (left, right) = inks.spans.read(&ink.fill, layer, strip.row);
                 let start = strip.columns.start as i16;
                 let (first, last) = (left.min().max(start), right.max());
+                // Not only spares the rest: what is compared here the compiler finds with vectors.
+                if first > last {
+                    continue;
+                }
                 let skipped = usize::from((first - start) as u16).min(pixels.len());
                 for (pixel, x) in pixels[skipped..].iter_mut().zip(first..) {
                     // Also tells the compiler not to take columns for lanes.
                     if x > last {
                         break;
                     }
-                    for (pixel, level) in pixel.iter_mut().zip(levels) {
-                        *pixel = pixel.replaced(level, &left, &right, x);
+                    for channel in 0..N {
+                        pixel[channel] = pixel[channel].replaced(levels[channel], &left, &right, x);
                     }
                 }
             }
@@ -144,39 +146,64 @@ impl Brush {
     }
 }
 
-/// The sums across of sixteen rows.
+/// The sums across of sixteen rows: channel after channel, for the compiler takes several sums at once apart.
 #[inline(always)]
 fn across<const N: usize>(pixels: &[[Lanes; N]], window: &Window) -> [Lanes; N] {
     let (last, rest) = pixels.split_last().expect("a window has a pixel");
-    let mut sums = *last;
-    for sum in &mut sums {
-        *sum = sum.times_four().high(Lanes::splat(window.tail));
-    }
-    let mut whole = rest;
-    if window.lead > 0 {
-        let (first, rest) = rest.split_first().expect("a shared pixel and one more");
-        for (sum, pixel) in sums.iter_mut().zip(first) {
-            *sum = sum.plus(pixel.times_four().high(Lanes::splat(window.lead)));
+    let (first, whole) = rest.split_at(usize::from(window.lead > 0));
+    let mut sums = [Lanes::ZERO; N];
+    for (channel, sum) in sums.iter_mut().enumerate() {
+        let mut across = last[channel].times_four().high(Lanes::splat(window.tail));
+        for pixel in first {
+            across = across.plus(pixel[channel].times_four().high(Lanes::splat(window.lead)));
         }
-        whole = rest;
-    }
-    for pixel in whole {
-        for (sum, pixel) in sums.iter_mut().zip(pixel) {
-            *sum = sum.plus(*pixel);
+        for pixel in whole {
+            across = across.plus(pixel[channel]);
         }
+        *sum = across;
     }
     sums
 }
 
 /// Draws the soft pixels of a line.
 #[inline(always)]
-fn soften<const N: usize>(pixels: &mut [[Lanes; N]], levels: [u16; N], line: &impl Opacities) {
-    let columns = line.columns(pixels.len());
-    for (x, pixel) in columns.clone().zip(&mut pixels[columns]) {
-        let opacities = line.opacities(x as i16);
-        for (pixel, level) in pixel.iter_mut().zip(levels) {
-            *pixel = pixel.under(level, opacities);
+fn soften<const N: usize>(
+    pixels: &mut [[Lanes; N]],
+    levels: [u16; N],
+    (line, turn): (&Soft, Turn),
+    rows: Rows,
+    window: &Window,
+    offsets: &mut Offsets,
+) {
+    // Loops that end as soon as a column is too far: else the compiler takes columns for lanes.
+    let columns = window.start..window.end;
+    match line {
+        Soft::Steep(steep) => {
+            let Some([first, last]) = offsets.begin_steep(steep, turn, rows, columns) else { return };
+            for (pixel, x) in pixels[usize::from(first as u16)..].iter_mut().zip(first..) {
+                if x > last {
+                    break;
+                }
+                blend(pixel, levels, offsets.steep(x.wrapping_sub(first)));
+            }
         }
+        Soft::Flat(flat) => {
+            let Some(last) = offsets.begin_flat(flat, turn, rows, columns) else { return };
+            for (pixel, x) in pixels.iter_mut().zip(0..) {
+                if x > last {
+                    break;
+                }
+                blend(pixel, levels, offsets.flat(x));
+            }
+        }
+    }
+}
+
+/// Draws the soft pixels of a column.
+#[inline(always)]
+fn blend<const N: usize>(pixel: &mut [Lanes; N], levels: [u16; N], opacities: Lanes) {
+    for channel in 0..N {
+        pixel[channel] = pixel[channel].under(levels[channel], opacities);
     }
 }
 

@@ -5,7 +5,6 @@
 
 use super::rows::{LANES, Lanes, Places, anew, mask};
 use crate::fringe::{FringeLine, Run};
-use std::ops::Range;
 
 /// How a shape's rows become the output's: `row = offset + sign * y`, and the same back.
 #[derive(Clone, Copy, Debug)]
@@ -27,15 +26,6 @@ const fn opacity(weight: u16) -> u16 {
     weight.saturating_sub(1)
 }
 
-/// The soft pixels of sixteen rows of a cell.
-pub(super) trait Opacities {
-    /// The opacities in column `x`, relative to the window.
-    fn opacities(&self, x: i16) -> Lanes;
-
-    /// The columns of so many that may have some.
-    fn columns(&self, len: usize) -> Range<usize>;
-}
-
 /// The soft pixels of a steep line in sixteen rows: columns, relative to the window, and opacities.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SteepRows {
@@ -43,26 +33,6 @@ pub(super) struct SteepRows {
     pub near_opacity: Lanes,
     pub far: Places,
     pub far_opacity: Lanes,
-    /// The columns that may have one.
-    columns: [i32; 2],
-}
-
-impl Opacities for SteepRows {
-    #[inline(always)]
-    fn opacities(&self, x: i16) -> Lanes {
-        Lanes::from_fn(|lane| {
-            let near = if self.near.0[lane] == x { self.near_opacity.0[lane] } else { 0 };
-            let far = if self.far.0[lane] == x { self.far_opacity.0[lane] } else { 0 };
-            near | far
-        })
-    }
-
-    #[inline(always)]
-    fn columns(&self, len: usize) -> Range<usize> {
-        let [first, last] = self.columns;
-        let start = first.clamp(0, len as i32) as usize;
-        start..((last + 1).clamp(0, len as i32) as usize).max(start)
-    }
 }
 
 /// A steep line: `rows` steps from its upper end.
@@ -93,11 +63,6 @@ impl Steep {
     #[inline(always)]
     pub fn rows(&self, turn: Turn, row: i32, left: i32) -> SteepRows {
         let step = turn.row(row) - self.y;
-        let columns = if turn.sign > 0 {
-            self.columns(step + self.y, step + self.y + LANES as i32 - 1)
-        } else {
-            self.columns(step + self.y - (LANES as i32 - 1), step + self.y)
-        };
         let rows = self.rows as i16;
         let (x, direction) = ((self.x - left) as i16, self.direction as i16);
         let steps = Places::steps(step as i16, turn.sign);
@@ -112,7 +77,6 @@ impl Steep {
             near_opacity: Lanes::from_fn(|lane| opacity(255 - weights.0[lane]) & is_soft(lane)),
             far,
             far_opacity: Lanes::from_fn(|lane| opacity(weights.0[lane]) & is_soft(lane)),
-            columns: columns.map_or([0, -1], |columns| columns.map(|x| x - left)),
         }
     }
 }
@@ -146,15 +110,6 @@ impl Flat {
             diagonal: Lanes::splat(mask(self.slope > u32::from(u16::MAX))),
             y: Places([(turn.row(self.y) - row) as i16; LANES]),
             sign: Places([turn.sign as i16; LANES]),
-        }
-    }
-
-    /// Works out the columns `left..left + len` for sixteen output rows from `row` on.
-    #[inline(always)]
-    pub fn columns(&self, turn: Turn, row: i32, left: i32, len: usize, columns: &mut FlatColumns) {
-        let rows = self.rows(turn, row);
-        for (block, start) in columns.blocks.iter_mut().zip((0..len).step_by(LANES)) {
-            *block = anew(&rows).block(left + start as i32);
         }
     }
 }
@@ -204,49 +159,6 @@ pub(super) struct FlatBlock {
     pub far: Lanes,
     pub near_row: Places,
     pub far_row: Places,
-}
-
-impl FlatBlock {
-    const NONE: Self = Self {
-        near: Lanes::ZERO,
-        far: Lanes::ZERO,
-        near_row: Places([0; LANES]),
-        far_row: Places([0; LANES]),
-    };
-}
-
-/// The soft pixels of a flat line in the columns of a cell.
-#[derive(Clone, Debug)]
-pub(super) struct FlatColumns {
-    blocks: Vec<FlatBlock>,
-}
-
-impl FlatColumns {
-    /// For cells of up to so many columns.
-    pub fn new(width: usize) -> Self {
-        Self { blocks: vec![FlatBlock::NONE; width.div_ceil(LANES)] }
-    }
-}
-
-impl Opacities for FlatColumns {
-    #[inline(always)]
-    fn opacities(&self, x: i16) -> Lanes {
-        let column = usize::from(x as u16);
-        let block = &self.blocks[column / LANES];
-        let column = column % LANES;
-        let (near, far) = (block.near.0[column], block.far.0[column]);
-        let (near_row, far_row) = (block.near_row.0[column], block.far_row.0[column]);
-        Lanes::from_fn(|lane| {
-            let near = if lane as i16 == near_row { near } else { 0 };
-            let far = if lane as i16 == far_row { far } else { 0 };
-            near | far
-        })
-    }
-
-    #[inline(always)]
-    fn columns(&self, len: usize) -> Range<usize> {
-        0..len
-    }
 }
 
 /// The soft part of a line.

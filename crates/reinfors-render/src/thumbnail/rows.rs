@@ -249,6 +249,16 @@ mod tests {
     }
 
     #[test]
+    fn the_least_and_the_largest_are_found_wherever_they_are() {
+        for at in 0..16 {
+            for (other, extreme) in [(0, i16::MAX), (-7, -6), (i16::MIN, -1), (0, i16::MIN), (5, 4)] {
+                let places = Places::from_fn(|lane| if lane == at { extreme } else { other });
+                assert_eq!((places.min(), places.max()), (other.min(extreme), other.max(extreme)));
+            }
+        }
+    }
+
+    #[test]
     fn a_short_sum_is_the_sum_as_long_as_that_fits() {
         let numbers = Lanes::from_fn(|lane| 4080 - 13 * lane as u16);
         assert_eq!(numbers.short_sum(), 16 * 4080 - 13 * 120);
