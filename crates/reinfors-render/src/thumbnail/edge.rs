@@ -276,8 +276,11 @@ impl<const N: usize> Shape<N> {
                         let far = mask(block.far_row.0[lane] == at) & far.0[lane];
                         (near | far) & is_out
                     });
-                    let sum = &mut sums.0[row % LANES];
-                    *sum = sum.wrapping_add(rise.sum());
+                    // In the row's lane, all the same: what is written as a number is slow to be read as a vector.
+                    let rise = rise.sum();
+                    for (lane, sum) in sums.0.iter_mut().enumerate() {
+                        *sum = sum.wrapping_add(rise & mask(lane as i16 == at));
+                    }
                 }
             }
             left += LANES as i32;
