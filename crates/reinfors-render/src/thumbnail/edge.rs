@@ -6,7 +6,7 @@
 
 use super::ink::{Ink, Inks};
 use super::jobs::{Edges, Kind};
-use super::outline::{FlatRows, Soft, Steep};
+use super::outline::{FlatRows, Soft, SteepRows};
 use super::rows::{LANES, LaneCount, Lanes, Places, anew, mask};
 use super::sets::{STRETCH, take_first};
 use super::windows::{Axes, Window, Windows};
@@ -56,7 +56,7 @@ impl<const N: usize, const KIND: u8> Kernel for DrawKind<'_, '_, N, KIND> {
             let (row, column) = ((edges.first / width) as usize, (edges.first % width) as usize);
             let (window, borders) = (&rows.windows[row], &borders[column..]);
             let ink = inks.get(edges.ink);
-            let line = inks.lines.get(ink.lines.start.wrapping_add(edges.line as usize));
+            let line = ink.line(inks, edges.line);
             for strip in 0..rows.strips {
                 let start = window.start + (LANES * strip) as i32;
                 let shape =
@@ -64,7 +64,7 @@ impl<const N: usize, const KIND: u8> Kernel for DrawKind<'_, '_, N, KIND> {
                 let mut cells = edges.cells;
                 match line {
                     Some(Soft::Steep(line)) if KIND == STEEP => {
-                        let soft = SoftRows::new(line, ink, start);
+                        let soft = line.rows(ink.turn, start);
                         while let Some(cell) = take_first(&mut cells) {
                             let (shape, soft, border) = (anew(&shape), anew(&soft), &borders[cell]);
                             soft.weigh(shape, border, &mut weights, lanes);
@@ -288,26 +288,7 @@ impl<const N: usize> Shape<N> {
     }
 }
 
-/// The two soft pixels in each row of a steep line: columns and opacities.
-struct SoftRows {
-    near: Places,
-    far: Places,
-    near_opacity: Lanes,
-    far_opacity: Lanes,
-}
-
-impl SoftRows {
-    #[inline(always)]
-    fn new(line: &Steep, ink: &Ink, start: i32) -> Self {
-        let rows = line.rows(ink.turn, start, 0);
-        Self {
-            near: rows.near.settled(),
-            far: rows.far.settled(),
-            near_opacity: rows.near_opacity.settled(),
-            far_opacity: rows.far_opacity.settled(),
-        }
-    }
-
+impl SteepRows {
     /// How much they count in a cell, where the span does not hide them.
     #[inline(always)]
     fn weigh<const N: usize>(
@@ -346,18 +327,14 @@ impl SoftRows {
 #[cfg(test)]
 mod tests {
     use super::Levels;
+    use crate::thumbnail::rows::tests::blends_as_sdl_gfx;
 
     #[test]
     fn blending_is_sdl_gfx_for_every_pair_and_opacity() {
-        for alpha in 0..=256_u16 {
-            for d in 0..=255_u16 {
-                for s in [0, 1, 77, 127, 128, 204, 254, 255_u16] {
-                    let (under, over, opacity) = (i32::from(d), i32::from(s), i32::from(alpha));
-                    let want = under + (((over - under) * opacity) >> 8);
-                    let got = Levels::new(d, s).blended(alpha, 5);
-                    assert_eq!(i32::from(got), 4 * want, "{d} under {s} at {alpha}");
-                }
-            }
-        }
+        blends_as_sdl_gfx(|under, over, opacity| {
+            let four_times = Levels::new(under, over).blended(opacity, 5);
+            assert_eq!(four_times % 4, 0);
+            four_times / 4
+        });
     }
 }

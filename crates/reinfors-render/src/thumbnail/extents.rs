@@ -38,7 +38,7 @@ impl Extents {
             let mut row = window.start;
             while row < window.end {
                 let (left, right) = layer.read(row);
-                let beyond = from(window.end.abs_diff(row) as usize);
+                let beyond = Lanes::beyond(window.end.abs_diff(row) as usize);
                 let strip = [left, turned(left), right, turned(right)];
                 for (least, strip) in least.iter_mut().zip(strip) {
                     *least =
@@ -64,22 +64,6 @@ fn least<const KIND: usize>(least: &mut Places, numbers: &[[Lanes; 4]]) {
     for (least, numbers) in least.0.iter_mut().zip(numbers) {
         *least = numbers[KIND].min() as i16;
     }
-}
-
-/// All bits in lanes from `first` on.
-#[inline(always)]
-fn from(first: usize) -> Lanes {
-    static MASKS: [u16; 2 * LANES] = {
-        let mut masks = [0; 2 * LANES];
-        let mut lane = LANES;
-        while lane < 2 * LANES {
-            masks[lane] = u16::MAX;
-            lane += 1;
-        }
-        masks
-    };
-    let start = LANES - first.min(LANES);
-    Lanes(MASKS[start..][..LANES].try_into().expect("sixteen lanes"))
 }
 
 /// Numbers in the opposite order, those of rows that have no span still the largest if they are last columns.

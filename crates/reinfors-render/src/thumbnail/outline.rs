@@ -26,7 +26,7 @@ const fn opacity(weight: u16) -> u16 {
     weight.saturating_sub(1)
 }
 
-/// The soft pixels of a steep line in sixteen rows: columns, relative to the window, and opacities.
+/// The two soft pixels in each of sixteen rows of a steep line: columns and opacities.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SteepRows {
     pub near: Places,
@@ -61,10 +61,10 @@ impl Steep {
 
     /// The pixels in sixteen output rows from `row` on.
     #[inline(always)]
-    pub fn rows(&self, turn: Turn, row: i32, left: i32) -> SteepRows {
+    pub fn rows(&self, turn: Turn, row: i32) -> SteepRows {
         let step = turn.row(row) - self.y;
         let rows = self.rows as i16;
-        let (x, direction) = ((self.x - left) as i16, self.direction as i16);
+        let (x, direction) = (self.x as i16, self.direction as i16);
         let steps = Places::steps(step as i16, turn.sign);
         let unsigned = Lanes::from_fn(|lane| steps.0[lane] as u16);
         let aside = unsigned.high(*anew(&Lanes::splat(self.slope)));
@@ -73,10 +73,10 @@ impl Steep {
         let far = Places::from_fn(|lane| near.0[lane].wrapping_add(direction));
         let is_soft = |lane: usize| mask(steps.0[lane] > 0) & mask(steps.0[lane] < rows);
         SteepRows {
-            near,
-            near_opacity: Lanes::from_fn(|lane| opacity(255 - weights.0[lane]) & is_soft(lane)),
-            far,
-            far_opacity: Lanes::from_fn(|lane| opacity(weights.0[lane]) & is_soft(lane)),
+            near: near.settled(),
+            near_opacity: Lanes::from_fn(|lane| opacity(255 - weights.0[lane]) & is_soft(lane)).settled(),
+            far: far.settled(),
+            far_opacity: Lanes::from_fn(|lane| opacity(weights.0[lane]) & is_soft(lane)).settled(),
         }
     }
 }

@@ -182,15 +182,16 @@ impl Inks {
         let mut row = window.start;
         while row < window.end {
             let (a, b) = (self.read(a, row), self.read(b, row));
-            let beyond = &BEYOND[((window.end - row) as usize).min(LANES)];
+            let beyond = Lanes::beyond(window.end.abs_diff(row) as usize);
             let (mut lefts, mut rights) = (Places([0; LANES]), Places([0; LANES]));
             for lane in 0..LANES {
                 let (left, right) = (a.0.0[lane].min(b.0.0[lane]), a.1.0[lane].max(b.1.0[lane]));
                 let (inner_left, inner_right) = (a.0.0[lane].max(b.0.0[lane]), a.1.0[lane].min(b.1.0[lane]));
-                // Columns are never below 0: what is added makes them the last of all.
                 let is_apart = mask(inner_left > inner_right.saturating_add(1)) & mask(inner_left != NO_LEFT);
-                lefts.0[lane] = (left | (is_apart as i16 & i16::MAX)) & !beyond.0[lane];
-                rights.0[lane] = right.max(beyond.0[lane]);
+                let beyond = beyond.0[lane] as i16;
+                // Columns are never below 0: what is added makes them the last of all.
+                lefts.0[lane] = (left | (is_apart as i16 & i16::MAX)) & !beyond;
+                rights.0[lane] = right.max(beyond & i16::MAX);
             }
             columns = [columns[0].max(lefts.max()), columns[1].min(rights.min())];
             row += LANES as i32;
@@ -198,21 +199,6 @@ impl Inks {
         (columns[0] <= columns[1]).then_some(columns)
     }
 }
-
-/// The lanes from each number on: a column beyond all others there, and nothing before.
-static BEYOND: [Places; LANES + 1] = {
-    let mut beyond = [Places([0; LANES]); LANES + 1];
-    let mut own = 0;
-    while own <= LANES {
-        let mut lane = own;
-        while lane < LANES {
-            beyond[own].0[lane] = i16::MAX;
-            lane += 1;
-        }
-        own += 1;
-    }
-    beyond
-};
 
 #[cfg(test)]
 mod tests {

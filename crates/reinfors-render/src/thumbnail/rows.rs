@@ -35,6 +35,22 @@ impl Lanes {
         Self([value; LANES])
     }
 
+    /// All bits in lanes from `first` on.
+    #[inline(always)]
+    pub fn beyond(first: usize) -> Self {
+        static MASKS: [u16; 2 * LANES] = {
+            let mut masks = [0; 2 * LANES];
+            let mut lane = LANES;
+            while lane < 2 * LANES {
+                masks[lane] = u16::MAX;
+                lane += 1;
+            }
+            masks
+        };
+        let start = LANES - first.min(LANES);
+        Self(MASKS[start..][..LANES].try_into().expect("sixteen lanes"))
+    }
+
     /// The same, through memory: the compiler takes long chains of vectors apart.
     #[inline(always)]
     pub fn settled(self) -> Self {
@@ -226,22 +242,32 @@ fn folded<T: Copy>(mut numbers: [T; LANES], join: impl Fn(T, T) -> T) -> T {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Lanes, Places};
+pub(super) mod tests {
+    use super::{LANES, Lanes, Places};
 
-    #[test]
-    fn blending_is_sdl_gfx_for_every_pair_and_opacity() {
-        for alpha in 0..=256_u16 {
-            for d in 0..=255_u8 {
-                for s in [0, 1, 77, 127, 128, 204, 254, 255_u8] {
-                    let want = i32::from(d) + (((i32::from(s) - i32::from(d)) * i32::from(alpha)) >> 8);
-                    let (under, over) = (u16::from(d), u16::from(s));
-                    let got = Lanes::splat(under).under(over, Lanes::splat(alpha));
-                    assert_eq!(got, Lanes::splat(want as u16), "{d} under {s} at {alpha}");
+    /// Holds a way to blend one level over another, at an opacity of 256, to `_putPixelAlpha`.
+    pub fn blends_as_sdl_gfx(blended: impl Fn(u16, u16, u16) -> u16) {
+        for opacity in 0..=256 {
+            for under in 0..=255 {
+                for over in [0, 1, 77, 127, 128, 204, 254, 255] {
+                    let [d, s, alpha] = [under, over, opacity].map(i32::from);
+                    let wanted = d + (((s - d) * alpha) >> 8);
+                    let got = i32::from(blended(under, over, opacity));
+                    assert_eq!(got, wanted, "{under} under {over} at {opacity}");
                 }
             }
         }
     }
+
+    #[test]
+    fn blending_is_sdl_gfx_for_every_pair_and_opacity() {
+        blends_as_sdl_gfx(|under, over, opacity| {
+            let Lanes(blended) = Lanes::splat(under).under(over, Lanes::splat(opacity));
+            assert_eq!(blended, [blended[0]; LANES]);
+            blended[0]
+        });
+    }
+
     #[test]
     fn steps_go_forward_and_back() {
         assert_eq!(Places::steps(-3, 1), Places::from_fn(|lane| lane as i16 - 3));

@@ -265,7 +265,7 @@ impl Sorter {
                     continue;
                 }
                 let stroke = &sight.cells.strokes[seen.stroke as usize];
-                let ink = sight.inks.get(stroke.ink);
+                let ink = sight.inks.get(seen.ink);
                 // A shape in the colour of all that is there does not show.
                 if jobs.marks.len() > first || ink.colour != under || ink.picture.is_some() {
                     jobs.marks.push(stroke.mark(cell));
