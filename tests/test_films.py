@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,31 +16,17 @@ from reinfors.cli import choice, film, record
 
 pytest.importorskip("imageio_ffmpeg")
 
-PEAK = r"""
-import sys
-from pathlib import Path
-from reinfors.cli import choice, record
-
-out, steps = Path(sys.argv[1]), int(sys.argv[2])
-game = choice.game("CarRacing", ["frames=fast"])
-act = choice.RandomPolicy(game, 0)
-record.record(game, act, out, seed=0, most=3, width=600, fps=None)
-status = Path("/proc/self/status")
-before = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM")).split()[1]
-told = record.record(game, act, out, seed=0, most=steps, width=600, fps=None)
-after = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM")).split()[1]
-print(told["steps"], 1024 * (int(after) - int(before)))
-"""
+MEMORY = Path(__file__).with_name("memory_alone.py")
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads Linux's account of memory")
 @pytest.mark.parametrize("suffix", film.FORMATS)
 def test_a_film_takes_the_memory_of_a_few_frames_however_long_it_is(suffix: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", PEAK, str(tmp_path / f"x{suffix}"), "100"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    steps, growth = map(int, done.stdout.split())
-    assert steps == 100
-    assert growth < 10 * (600 * 400 * 3)
+    command = [sys.executable, str(MEMORY), "film", str(tmp_path / f"x{suffix}"), "100"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    told = json.loads(run.stdout)
+    assert told["steps"] == 100
+    assert told["peak_growth"] < 10 * (600 * 400 * 3)
 
 
 def frames_of(n: int) -> list[np.ndarray]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 GAME = rf.games.registered()[0]
 FAST = {"frames": "fast"}
-MEMORY = Path(__file__).with_name("memory_of_a_stream.py")
+MEMORY = Path(__file__).with_name("memory_alone.py")
 
 PATIENCE = 60  # seconds, for what takes milliseconds on an idle machine
 
@@ -155,7 +155,9 @@ def test_small_engines_with_many_threads_behave(n_games: int) -> None:
 
 
 def test_streams_need_no_more_memory_than_their_batches() -> None:
-    run = subprocess.run([sys.executable, str(MEMORY)], capture_output=True, text=True, timeout=300, check=True)
+    run = subprocess.run(
+        [sys.executable, str(MEMORY), "stream"], capture_output=True, text=True, timeout=300, check=True
+    )
     told = json.loads(run.stdout)
     batches = told["depth"] + 2
     # One batch is made in any case: less would be no measure.

@@ -1,6 +1,7 @@
-"""Told by a process of its own, in JSON: what a stream's batches take in memory, and how often new pages are needed.
+"""Told by a process of its own, in JSON: what a stream's batches take in memory, or a film.
 
-Holds each batch until the next one arrives, as a learner does.
+`memory_alone.py stream` holds each batch until the next one arrives, as a learner does, and tells how often new pages
+are needed too. `memory_alone.py film FILE STEPS` writes a film after one of three steps.
 """
 
 from __future__ import annotations
@@ -9,11 +10,17 @@ import json
 import resource
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import reinfors as rf
+from reinfors.cli import choice, record
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GAME = rf.games.registered()[0]
 DEPTH, BATCHES, RECORDS = 1, 12, 2048
 
 
@@ -31,25 +38,36 @@ def peak_bytes() -> int:
     return 1024 * int(line.split()[1])
 
 
-def main() -> None:
-    game = rf.games.make(rf.games.registered()[0], frames="fast")
+def stream() -> dict[str, Any]:
+    game = rf.games.make(GAME, frames="fast")
     engine = rf.Engine(game, None, rf.policies.Ppo(), rf.learners.Ppo(), n_games=64, n_threads=1, seed=0)
     engine.collect(1, infer)
     before, faults = peak_bytes(), []
-    with engine.collect_stream(RECORDS, infer, depth=DEPTH) as stream:
+    with engine.collect_stream(RECORDS, infer, depth=DEPTH) as batches:
         for _ in range(BATCHES):
             begin = page_faults()
-            batch = next(stream)
+            batch = next(batches)
             faults.append(page_faults() - begin)
     fields = [getattr(batch, name, None) for name in dir(batch) if not name.startswith("_")]
-    told = {
+    return {
         "depth": DEPTH,
         "batch_bytes": sum(field.nbytes for field in fields if isinstance(field, np.ndarray)),
         "peak_growth": peak_bytes() - before,
         "page_faults": faults[BATCHES // 2 :],
     }
-    sys.stdout.write(json.dumps(told))
 
+
+def film(out: str, steps: str) -> dict[str, Any]:
+    game = choice.game(GAME, ["frames=fast"])
+    act = choice.RandomPolicy(game, 0)
+    record.record(game, act, Path(out), seed=0, most=3, width=600, fps=None)
+    before = peak_bytes()
+    told = record.record(game, act, Path(out), seed=0, most=int(steps), width=600, fps=None)
+    return {"steps": told["steps"], "peak_growth": peak_bytes() - before}
+
+
+WORK: dict[str, Callable[..., dict[str, Any]]] = {"stream": stream, "film": film}
 
 if __name__ == "__main__":
-    main()
+    what, *arguments = sys.argv[1:]
+    sys.stdout.write(json.dumps(WORK[what](*arguments)))
