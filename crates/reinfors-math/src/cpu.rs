@@ -25,8 +25,6 @@ enum Instructions {
     Baseline,
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
 }
 
 /// Work that is worth compiling for several levels.
@@ -72,22 +70,17 @@ impl Level {
         #[cfg(target_arch = "x86_64")]
         if has_avx2() {
             levels.push(Self(Instructions::Avx2));
-            if has_avx512() {
-                levels.push(Self(Instructions::Avx512));
-            }
         }
         levels
     }
 
-    /// Name of the level: `"baseline"`, `"avx2"` or `"avx512"`.
+    /// Name of the level: `"baseline"` or `"avx2"`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self.0 {
             Instructions::Baseline => "baseline",
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx2 => "avx2",
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512 => "avx512",
         }
     }
 
@@ -99,9 +92,6 @@ impl Level {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: only `Level::available` makes this level, if `has_avx2` finds the function's features.
             Instructions::Avx2 => unsafe { run_with_avx2(kernel) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: only `Level::available` makes this level, if `has_avx2` and `has_avx512` find its features.
-            Instructions::Avx512 => unsafe { run_with_avx512(kernel) },
         }
     }
 }
@@ -117,21 +107,6 @@ fn has_avx2() -> bool {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 fn run_with_avx2<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run()
-}
-
-/// Whether the processor has what [`run_with_avx512`] enables beyond [`run_with_avx2`]: Intel's servers since
-/// 2017, AMD's processors since 2022.
-#[cfg(target_arch = "x86_64")]
-fn has_avx512() -> bool {
-    use std::arch::is_x86_feature_detected as has;
-    has!("avx512f") && has!("avx512bw") && has!("avx512cd") && has!("avx512dq") && has!("avx512vl")
-}
-
-/// [`Kernel::run`], compiled with masks and twice the registers.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-fn run_with_avx512<K: Kernel>(kernel: K) -> K::Output {
     kernel.run()
 }
 

@@ -39,7 +39,7 @@ class _BuildInfo(TypedDict):
     version: str
     profile: Literal["debug", "release"]
     target: str
-    cpu_level: Literal["baseline", "avx2", "avx512"]
+    cpu_level: Literal["baseline", "avx2"]
 
 def build_info() -> _BuildInfo:
     """How the native module was built, and the level of instructions it uses on this processor.

@@ -20,14 +20,8 @@ pub struct Field {
 
 impl Default for Field {
     fn default() -> Self {
-        Self::with_level(level())
+        Self::with_level(Level::best())
     }
-}
-
-/// The best level up to AVX2: the masks of AVX-512 make the cars' packs take 15 to 20 % longer.
-fn level() -> Level {
-    let best = Level::best();
-    Level::chosen(Some("avx2".as_ref())).map_or(best, |avx2| best.min(avx2))
 }
 
 impl Field {

@@ -146,11 +146,3 @@ fn fields_of_any_size_equal_races_alone() {
         compare(count, 120, Level::best());
     }
 }
-
-#[test]
-fn a_field_takes_no_wider_instructions_than_are_good_for_it() {
-    let level = super::level();
-    assert!(level <= Level::best());
-    assert_ne!(level.name(), "avx512");
-    assert!(Level::best().name() == "avx512" || level == Level::best());
-}
