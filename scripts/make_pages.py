@@ -174,11 +174,14 @@ BENCHMARK_COMPARABLE = """\
 - **Fast frames** show the same scene within [a tolerance](exactness.md); all else is as before.
 - **EnvPool** has its own simulation and its own drawing of the same game; its pictures are others. It knows continuous
   controls only and is given those that equal the discrete ones.
+- **Gymnasium without its drawing** is its class with the method that draws replaced: what physics, contacts and rewards
+  take there, to compare with observations that are a state. Of ours, *baseline* is without AVX2.
 - **reinfors 0.4**, the earlier package of this name, has its own simulation and drawing too; its pictures are others,
   and come as `float32`, flattened.
 - The drivers are the same sequences of actions for everybody: *random* draws every action anew, *fast* holds each for
   four steps, mostly on the gas, and reaches about 45 of the reference's units of speed, where random actions stay
-  below 3. Engines sample their own actions: uniformly, from the equal logits of an `infer` that costs nothing.
+  below 3. They are drawn in advance and cost nobody anything. Engines sample their own actions: uniformly, from the
+  equal logits of an `infer` that costs nothing.
 - A PyTorch network on the same cores, the one of DQN, shows where the time goes when nothing else computes it: the
   shares are of the clock and overlap, as one half of the games is stepped while the network is asked about the other.
 - Training is simulated by waiting as long as collecting takes, as for a device of its own."""

@@ -6,8 +6,10 @@ import importlib.util
 import json
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ import pytest
 import reinfors as rf
 from reinfors.bench import peers, plan, race, report
 from reinfors.bench.__main__ import main, refusal
-from reinfors.bench.contenders import FIVE_CONTROLS, ManyGames, drive
+from reinfors.bench.contenders import FIVE_CONTROLS, ManyGames, OneGame, OneUndrawnGame, drive
 
 
 def test_a_run_is_recorded_printed_and_drawn(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -82,14 +84,14 @@ def test_the_length_of_a_run_is_told_from_what_it_is_of() -> None:
 
 
 def test_the_steps_of_an_episode_that_trials_were_of_are_computed() -> None:
-    def row(section: str, *walls: float) -> report.Row:
-        return {"section": section, "trials": [{"wall": wall} for wall in walls]}
+    def row(n_games: int, *walls: float) -> report.Row:
+        return {"n_games": n_games, "trials": [{"wall": wall} for wall in walls]}
 
     run = {"seconds": 2.0}
     # The opening of 60 steps is played before the first trial.
-    assert report.covered(run, row(plan.VECTOR, 64 * 100, 64 * 400, 64 * 100)) == "60 to 260, 260 to 60, 60 to 260"
-    assert report.covered(run, row(plan.ONE_GAME, 100, 110)) == "60 to 260, 260 to 480"
-    assert report.covered(run, row(plan.ONE_GAME, 5000, 600, 10000)) == "1.2 to 20.0 episodes"
+    assert report.covered(run, row(64, 64 * 100, 64 * 400, 64 * 100)) == "60 to 260, 260 to 60, 60 to 260"
+    assert report.covered(run, row(1, 100, 110)) == "60 to 260, 260 to 480"
+    assert report.covered(run, row(1, 5000, 600, 10000)) == "1.2 to 20.0 episodes"
 
 
 def test_a_debug_build_is_refused() -> None:
@@ -111,6 +113,31 @@ def test_a_debug_build_is_refused() -> None:
 def test_what_cannot_be_run_is_refused(arguments: list[str]) -> None:
     with pytest.raises(SystemExit, match=r"--trials must|no contender has|no folder no_such_folder to write x"):
         main(arguments)
+
+
+def test_a_contender_is_kept_to_its_instructions() -> None:
+    entries = [entry for entry in plan.entries() if entry.cpu_level]
+    assert {entry.section for entry in entries} == {plan.VECTOR, plan.STATE_ONLY}
+    for entry in entries:
+        with race.Runner([sys.executable, str(peers.CONTENDERS)], replace(entry, n_games=1)) as runner:
+            assert runner.about()["cpu_level"] == entry.cpu_level
+
+
+def test_the_reference_without_its_drawing_goes_the_same_way() -> None:
+    pytest.importorskip("gymnasium")
+    drawn, undrawn = (
+        next(entry for entry in plan.entries() if entry.peer == plan.GYMNASIUM and entry.kind == kind).spec()
+        for kind in ("one game", "one undrawn game")
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # SWIG's types and pygame's resources are deprecated in ways that are not ours
+        loops = OneGame(drawn), OneUndrawnGame(undrawn)
+    for loop in loops:
+        loop.slice()
+    games: list[Any] = [loop.env.unwrapped for loop in loops]
+    assert games[0].car.hull.position == games[1].car.hull.position
+    obs, *_ = loops[1].env.step(0)
+    assert not obs.any()
 
 
 def test_a_contender_that_fails_is_named() -> None:

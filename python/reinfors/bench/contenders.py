@@ -39,6 +39,7 @@ FIVE_CONTROLS = np.array([[0, 0, 0], [0.6, 0, 0], [-0.6, 0, 0], [0, 0.2, 0], [0,
 N_ACTIONS = len(FIVE_CONTROLS)
 FAST_ODDS = (0.0, 0.2, 0.2, 0.6, 0.0)
 FAST_HOLD = 4  # steps
+DRAWN = 256  # actions of a game that are drawn at once, for the time of drawing them not to count
 
 
 def drive(driver: str, n_games: int) -> Iterator[Array]:
@@ -46,15 +47,14 @@ def drive(driver: str, n_games: int) -> Iterator[Array]:
     rng = np.random.default_rng(SEED)
     while True:
         if driver == "random":
-            yield rng.integers(N_ACTIONS, size=n_games)
+            yield from rng.integers(N_ACTIONS, size=(DRAWN, n_games))
         else:
-            held = rng.choice(N_ACTIONS, size=n_games, p=FAST_ODDS)
-            yield from (held for _ in range(FAST_HOLD))
+            yield from rng.choice(N_ACTIONS, size=(DRAWN, n_games), p=FAST_ODDS).repeat(FAST_HOLD, axis=0)
 
 
 def touch(obs: Array) -> float:
     """Reads a number of every cache line: a frame that nobody looks at might not have been made."""
-    return float(obs.ravel(order="K")[:: LINE // obs.itemsize].sum(dtype=np.float64))
+    return float(obs.ravel(order="K")[:: LINE // obs.itemsize].max())
 
 
 class Contender(ABC):
@@ -113,6 +113,16 @@ class OneGame(Contender):
         return ONE_GAME_SLICE
 
 
+class OneUndrawnGame(OneGame):
+    """The same loop without the drawing that the reference does at every step: all it observes is black."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        super().__init__(spec)
+        game: Any = self.env.unwrapped
+        shape = game.observation_space.shape
+        game._render = lambda _mode: np.zeros(shape, np.uint8)  # noqa: SLF001 - the reference has no option for it
+
+
 class ManyGames(Contender):
     """`VecEnv`: the caller steps all games at once."""
 
@@ -126,6 +136,11 @@ class ManyGames(Contender):
         obs, _ = self.envs.reset()
         if not spec["options"]:
             self.first_frame = np.moveaxis(obs[0], 0, -1)
+        self.cpu_level: str = rf.build_info()["cpu_level"]
+
+    def about(self) -> dict[str, Any]:
+        """With the vector instructions in use."""
+        return {**super().about(), "cpu_level": self.cpu_level}
 
     def slice(self) -> int:
         """Takes one decision in every game."""
@@ -321,6 +336,7 @@ class Streamed(Trained):
 
 KINDS: dict[str, Callable[[dict[str, Any]], Contender]] = {
     "one game": OneGame,
+    "one undrawn game": OneUndrawnGame,
     "vector": ManyGames,
     "pool": Pool,
     "one old game": OneOldGame,
@@ -356,6 +372,8 @@ def serve(spec: dict[str, Any]) -> None:
 
     if spec["n_threads"] == 1 and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    if spec["cpu_level"]:
+        os.environ["REINFORS_CPU"] = spec["cpu_level"]
     contender = KINDS[spec["kind"]](spec)
     steps = 0
     while steps < contender.opening * spec["n_games"]:

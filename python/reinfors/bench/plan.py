@@ -17,6 +17,7 @@ ALL_THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") e
 
 FAST = {"frames": "fast"}
 STATE = {"obs": "state"}
+BASELINE = "baseline"
 GRAY_96 = {"gray": True, "frame_stack": 4, "frame_skip": 8}
 GRAY_64 = {"size": (64, 64), "gray": True, "frame_stack": 2, "frame_skip": 2}
 
@@ -27,6 +28,7 @@ ENGINE = f"{N_GAMES} games collected into batches, one thread"
 ENGINE_ALL = f"{N_GAMES} games collected into batches, {ALL_THREADS} threads"
 STREAM = f"Collecting and training for as long, {ALL_THREADS} threads"
 NETWORK = f"{N_GAMES} games and a PyTorch network on the same cores, {ALL_THREADS} threads"
+STATE_ONLY = "State only, one thread"
 RECIPES = f"Other observations, {N_GAMES} games stepped by the caller, one thread"
 
 DRIVERS = ("random", "fast")
@@ -46,6 +48,7 @@ class Entry:
         kind: Key of `contenders.KINDS`.
         options: Options of the game.
         driver: `"random"`: uniform actions; `"fast"`: held ones, mostly gas.
+        cpu_level: Vector instructions that ours is kept to, as `REINFORS_CPU` names them; none: the processor's best.
     """
 
     section: str
@@ -56,6 +59,7 @@ class Entry:
     driver: str = "random"
     n_games: int = N_GAMES
     n_threads: int = 1
+    cpu_level: str = ""
 
     @property
     def name(self) -> str:
@@ -100,6 +104,18 @@ def _vector(section: str, driver: str, n_threads: int) -> list[Entry]:
     ]
 
 
+def _baseline(options: dict[str, Any], section: str, what: str) -> Entry:
+    return Entry(section, HERE, f"{what}, {BASELINE}", "vector", options, cpu_level=BASELINE)
+
+
+def _state_only() -> list[Entry]:
+    return [
+        Entry(STATE_ONLY, GYMNASIUM, f"{ENV.id} without its drawing", "one undrawn game", n_games=1),
+        Entry(STATE_ONLY, HERE, "state", "vector", STATE),
+        _baseline(STATE, STATE_ONLY, "state"),
+    ]
+
+
 def _engine(section: str, n_threads: int) -> list[Entry]:
     return [
         Entry(section, HERE, "exact frames", "engine", n_threads=n_threads),
@@ -128,7 +144,6 @@ def _networks() -> list[Entry]:
 
 def _recipes() -> list[Entry]:
     recipes: dict[str, dict[str, Any]] = {
-        "state only": STATE,
         "gray 96x96, stack 4, skip 8, exact": GRAY_96,
         "gray 96x96, stack 4, skip 8, fast": GRAY_96 | FAST,
         "gray 64x64, stack 2, skip 2, exact": GRAY_64,
@@ -138,10 +153,11 @@ def _recipes() -> list[Entry]:
 
 
 def entries(drivers: Sequence[str] = DRIVERS) -> list[Entry]:
-    """Every contender, section by section; batches, streams and recipes are driven at random."""
+    """Every contender, section by section; all but the first two sections are driven at random."""
     listed = []
     for driver in drivers:
         listed += _one_game(driver) + _vector(VECTOR, driver, 1)
+    listed.append(_baseline({}, VECTOR, "exact frames"))
     listed += _vector(VECTOR_ALL, "random", ALL_THREADS)
     listed += _engine(ENGINE, 1) + _engine(ENGINE_ALL, ALL_THREADS)
-    return listed + _streams() + _networks() + _recipes()
+    return listed + _streams() + _networks() + _state_only() + _recipes()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reinfors.bench.contenders import OPENING
 from reinfors.bench.plan import (
+    BASELINE,
     DRIVERS,
     ENGINE,
     ENGINE_ALL,
@@ -14,10 +15,10 @@ from reinfors.bench.plan import (
     ENVPOOL,
     GYMNASIUM,
     HERE,
-    N_GAMES,
     NETWORK,
     OLD,
     ONE_GAME,
+    STATE_ONLY,
     STREAM,
     VECTOR,
     VECTOR_ALL,
@@ -57,7 +58,9 @@ def record(results: Sequence[Result], **about: Any) -> Record:  # noqa: ANN401 -
                 "driver": entry.driver,
                 "name": entry.name,
                 "options": entry.options,
+                "n_games": entry.n_games,
                 "n_threads": entry.n_threads,
+                "cpu_level": result.about.get("cpu_level"),
                 "steps_per_decision": entry.steps_per_decision,
                 "library": f"{result.about['library']} {result.about['version']}",
                 "shows_the_reference": None if frame is None or not frames else frame in frames,
@@ -98,8 +101,7 @@ def covered(run: Record, row: Row) -> str:
     All games begin at once, play the opening before anything counts, and go on where the trial before left them: each
     trial takes them further by steps/s x seconds / games.
     """
-    n_games = 1 if row["section"] == ONE_GAME else N_GAMES
-    steps = [trial["wall"] * run["seconds"] / n_games for trial in row["trials"]]
+    steps = [trial["wall"] * run["seconds"] / row["n_games"] for trial in row["trials"]]
     whole = [taken / EPISODE for taken in steps]
     if min(whole) >= 1:
         return f"{min(whole):.1f} to {max(whole):.1f} episodes"
@@ -155,6 +157,17 @@ def summary(run: Record) -> str:
         compare("one game in a plain loop", (ONE_GAME, what), (ONE_GAME, ONE_GAME, ONE_GAME), "cpu", "random")
         compare("batches, one thread", (ENGINE, what), (ONE_GAME, VECTOR, ENGINE), "cpu", "random")
         compare("batches, all threads", (ENGINE_ALL, what), (None, VECTOR_ALL, ENGINE_ALL), "wall", "random")
+    compare(
+        "one thread, random driver", (VECTOR, f"exact frames, {BASELINE}"), (ONE_GAME, VECTOR, None), "cpu", "random"
+    )
+    for what in ("state", f"state, {BASELINE}"):
+        compare(
+            "one thread, the reference without its drawing",
+            (STATE_ONLY, what),
+            (STATE_ONLY, None, None),
+            "cpu",
+            "random",
+        )
     return table(["", *(f"times {peer}" for peer in peers)], rows)
 
 
