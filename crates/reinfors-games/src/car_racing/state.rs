@@ -60,9 +60,12 @@ pub fn vector(race: &Race) -> [f32; ENTRIES.len()] {
     let right = widened(hull.transform.rotation.rotate(Vec2::new(1.0, 0.0)));
     let [front_left, front_right, rear_left, rear_right] = wheels.each_ref().map(|wheel| wheel.omega);
     let on_road = contacts.on_road().map(|on_road| f64::from(u8::from(on_road)));
-    let (tiles, visited) = (race.track().points().len() as f64, contacts.visited_count() as f64);
-    let [track_distance, track_angle, bend_5, bend_10, bend_20] =
-        around(race.track().points(), widened(hull.transform.position), hull.placement.angle.into());
+    let (path, position) = (race.track().points(), widened(hull.transform.position));
+    let (tiles, visited) = (path.len() as f64, contacts.visited_count() as f64);
+    let [track_distance, track_angle, bend_5, bend_10, bend_20] = race
+        .track()
+        .nearest(position)
+        .map_or([0.0; 5], |nearest| around(path, nearest, position, hull.placement.angle.into()));
     [
         dot(velocity, velocity).sqrt(),
         dot(velocity, right),
@@ -91,14 +94,11 @@ pub fn vector(race: &Race) -> [f32; ENTRIES.len()] {
     .map(|number| number as f32)
 }
 
-/// Distance from the path, heading against it, and the bends ahead.
-fn around(path: &[PathPoint], position: [f64; 2], angle: f64) -> [f64; 2 + AHEAD.len()] {
-    let offset = |point: &PathPoint| [position[0] - point.x, position[1] - point.y];
-    let square = |point: &PathPoint| dot(offset(point), offset(point));
-    let nearest = (0..path.len()).min_by(|&a, &b| square(&path[a]).total_cmp(&square(&path[b])));
-    let Some(nearest) = nearest else { return [0.0; 2 + AHEAD.len()] };
+/// Distance from the path, whose point `nearest` that is, heading against it, and the bends ahead.
+fn around(path: &[PathPoint], nearest: usize, position: [f64; 2], angle: f64) -> [f64; 2 + AHEAD.len()] {
     let here = &path[nearest];
-    let distance = dot(offset(here), [trig::cos(here.beta), trig::sin(here.beta)]);
+    let offset = [position[0] - here.x, position[1] - here.y];
+    let distance = dot(offset, [trig::cos(here.beta), trig::sin(here.beta)]);
     let [near, far, farther] =
         AHEAD.map(|tiles| wrapped(path[(nearest + tiles) % path.len()].beta - here.beta));
     [distance, wrapped(angle - here.beta), near, far, farther]
@@ -134,21 +134,16 @@ mod tests {
 
     #[test]
     fn right_of_the_road_is_positive_and_so_is_a_turn_to_the_left() {
-        let [distance, angle, bend_5, bend_10, _] = around(&path(), [0.5, 1.2], 0.25);
+        let [distance, angle, bend_5, bend_10, _] = around(&path(), 1, [0.5, 1.2], 0.25);
         assert_eq!([distance, angle, bend_5, bend_10], [0.5, 0.25, PI / 2.0, PI / 2.0]);
-        let [distance, ..] = around(&path(), [-10.0, 3.5], PI / 2.0);
+        let [distance, ..] = around(&path(), 13, [-10.0, 3.5], PI / 2.0);
         assert!((distance - 0.5).abs() < 1e-12, "{distance}");
     }
 
     #[test]
     fn angles_are_told_the_short_way_round() {
-        let [_, angle, ..] = around(&path(), [0.0, 0.0], 3.0 * PI + 0.5);
+        let [_, angle, ..] = around(&path(), 0, [0.0, 0.0], 3.0 * PI + 0.5);
         assert!((angle - (0.5 - PI)).abs() < 1e-12, "{angle}");
         assert_eq!(wrapped(-7.0 * TAU), 0.0);
-    }
-
-    #[test]
-    fn without_a_track_there_is_nothing_around() {
-        assert_eq!(around(&[], [1.0, 2.0], 3.0), [0.0; 5]);
     }
 }

@@ -6,6 +6,7 @@
 //! 1e-12 metres, which vanishes where the quads are rounded to the single precision tiles of the physics.
 
 mod path;
+mod stretch;
 
 use std::sync::Arc;
 
@@ -15,6 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use super::tile::TileMap;
 pub use path::PathPoint;
+#[cfg(test)]
+pub use stretch::of_quads as stretches_of_quads;
+pub use stretch::{Bounds, STRETCH};
 
 /// `SCALE` of the reference: its lengths are given in units of a sixth of a metre.
 const SCALE: f64 = 6.0;
@@ -32,12 +36,6 @@ pub const PLAYFIELD: f64 = 2000.0 / SCALE;
 /// The corners of a quadrilateral in world coordinates, metres.
 pub type Quad = [[f64; 2]; 4];
 
-/// Corners of an upright box in world coordinates: the least and the greatest.
-pub type Bounds = [[f64; 2]; 2];
-
-/// How many quads in a row are looked for together.
-pub const STRETCH: usize = 8;
-
 /// What a quad of the road is. Each carries the index of its tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -53,6 +51,7 @@ pub enum Part {
 #[serde(from = "Generated", into = "Generated")]
 pub struct Track {
     points: Vec<PathPoint>,
+    stretches_of_points: Vec<Bounds>,
     attempts: u32,
     quads: Vec<Quad>,
     stretches: Vec<Bounds>,
@@ -83,6 +82,11 @@ impl Track {
     /// The points of the path; tile `i` reaches from point `i` back to the one before.
     pub fn points(&self) -> &[PathPoint] {
         &self.points
+    }
+
+    /// Index of the path's point nearest to `position`, the first of equals; `None` without a track.
+    pub fn nearest(&self, position: [f64; 2]) -> Option<usize> {
+        stretch::nearest(&self.points, &self.stretches_of_points, position)
     }
 
     /// How many paths were drawn until one closed.
@@ -165,8 +169,9 @@ impl From<Generated> for Track {
                 track.parts.push(Part::Kerb(tile));
             }
         }
-        track.stretches = stretches(&track.quads);
+        track.stretches = stretch::of_quads(&track.quads);
         track.tiles = TileMap::new(&road);
+        track.stretches_of_points = stretch::of_points(&points);
         track.points = points;
         track
     }
@@ -176,15 +181,6 @@ impl From<Track> for Generated {
     fn from(track: Track) -> Self {
         Self { points: track.points, attempts: track.attempts }
     }
-}
-
-/// The box around each [`STRETCH`] of quads.
-pub fn stretches(quads: &[Quad]) -> Vec<Bounds> {
-    let grown = |[low, high]: Bounds, corner: &[f64; 2]| {
-        [[low[0].min(corner[0]), low[1].min(corner[1])], [high[0].max(corner[0]), high[1].max(corner[1])]]
-    };
-    let nothing = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
-    quads.chunks(STRETCH).map(|stretch| stretch.as_flattened().iter().fold(nothing, grown)).collect()
 }
 
 /// A point of the path with the direction across the road.
