@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import reinfors as rf
+from reinfors.bench.contenders import peak_bytes
 from reinfors.cli import choice, record
 
 if TYPE_CHECKING:
@@ -30,12 +31,6 @@ def infer(obs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def page_faults() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-
-
-def peak_bytes() -> int:
-    """Most memory that this process has had so far: what `resource` tells of begins with its parent's."""
-    [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:")]
-    return 1024 * int(line.split()[1])
 
 
 def stream() -> dict[str, Any]:
