@@ -41,7 +41,7 @@ use edge::{Border, DrawEdges};
 use extents::Extents;
 use ink::Inks;
 use jobs::{Jobs, Kind};
-use mix::{Brush, DrawMixes};
+use mix::DrawMixes;
 use reinfors_math::cpu::{Kernel, Level};
 use sort::{Sight, Sort, Sorter};
 use windows::Windows;
@@ -61,7 +61,6 @@ pub struct Thumbnail {
     cells: Cells,
     sorter: Sorter,
     jobs: Jobs,
-    brush: Brush,
     panel: Panel,
     axes: [Axis; 2],
     /// The channels, where the layout does not have them apart.
@@ -102,7 +101,6 @@ impl Thumbnail {
             cells: Cells::new(size),
             sorter: Sorter::new(),
             jobs: Jobs::new(size.area()),
-            brush: Brush::new(columns.widest),
             panel: Panel::new(&axes[0]),
             borders: Border::of(&columns),
             axes,
@@ -191,11 +189,11 @@ impl Thumbnail {
     }
 
     fn draw_mixes<const N: usize>(&mut self, scene: &Scene, canvas: &mut Canvas) {
-        let Self { columns, rows, inks, jobs, brush, level, .. } = self;
+        let Self { columns, rows, inks, jobs, level, .. } = self;
         let (mixes, marks, axes) = (&jobs.mixes[N - 1][..], &jobs.marks[..], (&*columns, &*rows));
         if mixes.is_empty() {
             return;
         }
-        level.run(DrawMixes::<N> { mixes, marks, inks, scene, axes, brush, canvas });
+        level.run(DrawMixes::<N> { mixes, marks, inks, scene, axes, canvas });
     }
 }

@@ -1,12 +1,12 @@
-//! How opaque the soft pixels of a line are in each column of a cell, sixteen rows at a time.
+//! How opaque the soft pixels of a line are in a tile of a cell: sixteen columns by sixteen rows.
 //!
 //! A step of a line is shared by a near and a far pixel, beside each other. Both opacities are one formula of the
 //! *offset*: how far the line lies beyond a pixel, in 1/256 of one. It is 0 to 255 for the near pixel, -256 to
-//! -1 for the far one, and beyond for all others, which the line leaves alone.
+//! -1 for the far one, and beyond for all others, which the line leaves alone. Along a row of a steep line, and
+//! along a column of a flat one, it changes by one pixel a pixel: it is a number of the column less one of the row.
 
 use super::outline::{Flat, Steep, Turn};
-use super::rows::{LANES, Lanes, Places, mask};
-use std::ops::Range;
+use super::rows::{LANES, Lanes, mask};
 
 /// The offset of pixels that belong to no step.
 const NOWHERE: u16 = 0x4000;
@@ -14,130 +14,113 @@ const NOWHERE: u16 = 0x4000;
 /// 1/256 of a pixel in one.
 const PIXEL: i32 = 256;
 
-/// Rows of a cell that are drawn at a time, no more than [`LANES`].
+/// Rows, or pixels, that a line may be away for its offsets not to come round.
+const NEAR: i32 = 64;
+
+/// Where a tile lies: up to sixteen columns and rows, at least one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
-    pub first: i32,
-    pub count: i32,
+pub(super) struct Place {
+    pub column: i32,
+    pub columns: i32,
+    pub row: i32,
+    pub rows: i32,
 }
 
-/// The offsets that are to be taken off from the first of sixteen rows on, forward and back.
-static ROWS: [Lanes; 2] = {
-    let mut rows = [[0; LANES]; 2];
+/// Steps from the one after the first on, forward and back. None is the same both ways: of vectors that it knows a
+/// lane of, the compiler makes numbers.
+static STEPS: [Lanes; 2] = {
+    let mut steps = [[0; LANES]; 2];
     let mut lane = 0;
     while lane < LANES {
-        (rows[0][lane], rows[1][lane]) = ((PIXEL * lane as i32) as u16, (-PIXEL * lane as i32) as u16);
+        (steps[0][lane], steps[1][lane]) = (lane as u16 + 1, (-1 - lane as i32) as u16);
         lane += 1;
     }
-    [Lanes(rows[0]), Lanes(rows[1])]
+    [Lanes(steps[0]), Lanes(steps[1])]
 };
 
-/// The offsets of a line in sixteen rows of a cell, or in its columns, and how those across go on from there. They
-/// lie in memory: of vectors that it knows the lanes of, the compiler makes numbers.
+/// So many pixels, forward and back.
+static PIXELS: [Lanes; 2] = {
+    let mut pixels = [[0; LANES]; 2];
+    let mut lane = 0;
+    while lane < LANES {
+        (pixels[0][lane], pixels[1][lane]) = ((PIXEL * lane as i32) as u16, (-PIXEL * lane as i32) as u16);
+        lane += 1;
+    }
+    [Lanes(pixels[0]), Lanes(pixels[1])]
+};
+
+/// The offsets of a line in a tile. They lie in memory: of vectors that it knows the lanes of, the compiler makes
+/// numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Offsets {
-    lanes: Vec<u16>,
-    /// What each column makes less, where a line is steep.
-    step: u16,
-    /// What each row makes less, where it is flat.
+    columns: Lanes,
+    /// What is to be taken off in each row.
     rows: Lanes,
 }
 
 impl Offsets {
-    /// For cells of up to so many columns.
-    pub fn new(width: usize) -> Self {
-        Self { lanes: vec![0; width.next_multiple_of(LANES)], step: 0, rows: Lanes::ZERO }
-    }
+    pub const ZERO: Self = Self { columns: Lanes::ZERO, rows: Lanes::ZERO };
 
-    /// Begins with a steep line: the first and the last column, counted from the first of `columns`, in which some
-    /// rows of a cell have soft pixels.
+    /// Those of a steep line: the first and the last column of the tile in which some rows have soft pixels.
     #[inline(always)]
-    pub fn begin_steep(
-        &mut self,
-        line: &Steep,
-        turn: Turn,
-        rows: Rows,
-        columns: Range<i32>,
-    ) -> Option<[i16; 2]> {
-        let (a, b) = (turn.row(rows.first), turn.row(rows.first + rows.count - 1));
+    pub fn set_steep(&mut self, line: &Steep, turn: Turn, place: Place) -> Option<[usize; 2]> {
+        let (a, b) = (turn.row(place.row), turn.row(place.row + place.rows - 1));
         let [first, last] = line.columns(a.min(b), a.max(b))?;
-        let (first, last) = (first.max(columns.start), last.min(columns.end - 1));
+        let (first, last) = ((first - place.column).max(0), (last - place.column).min(place.columns - 1));
         if first > last {
             return None;
         }
-        let step = PIXEL * line.direction;
-        self.step = step as u16;
-        let steps = Places::steps((a - line.y) as i16, turn.sign);
-        let offsets = offsets(steps, (step * (line.x - first)) as u16, line.slope.into(), line.rows);
-        self.lanes[..LANES].copy_from_slice(&offsets.0);
-        Some([(first - columns.start) as i16, (last - columns.start) as i16])
+        self.columns = PIXELS[usize::from(line.direction > 0)];
+        let start = PIXEL * line.direction * (line.x - place.column);
+        let offsets = offsets(a - line.y, turn.sign, start as u16, line.slope.into(), line.rows);
+        self.rows = Lanes::ZERO.minus(offsets);
+        Some([first as usize, last as usize + 1])
     }
 
-    /// The opacities of a steep line in a column, counted from the first that has any.
+    /// The same of a flat line; it may come out as having some where it only comes near.
     #[inline(always)]
-    pub fn steep(&self, column: i16) -> Lanes {
-        let aside = (column as u16).wrapping_mul(self.step);
-        let (lanes, _) = self.lanes.as_chunks();
-        opacity(Lanes(lanes[0]).minus(Lanes::splat(aside)))
-    }
-
-    /// Begins with a flat line: the last column that it may reach, counted from the first of `columns`, if it
-    /// has soft pixels there in some rows of a cell.
-    #[inline(always)]
-    pub fn begin_flat(&mut self, line: &Flat, turn: Turn, rows: Rows, columns: Range<i32>) -> Option<i16> {
-        let start = (PIXEL * turn.sign * (turn.row(line.y) - rows.first)) as u16;
-        self.rows = ROWS[usize::from(turn.sign < 0)];
-        let (mut left, mut is_near) = (columns.start, false);
-        let (lanes, _) = self.lanes.as_chunks_mut();
-        for lanes in &mut lanes[..columns.len().div_ceil(LANES)] {
-            let right = (left + LANES as i32).min(columns.end);
-            // Where it is farther, its offset might come round.
-            if line.reaches(turn, rows, left..right) {
-                is_near = true;
-                let steps = Places::steps((line.direction * (left - line.x)) as i16, line.direction);
-                *lanes = offsets(steps, start, line.slope, line.columns).0;
-            } else {
-                *lanes = [NOWHERE; LANES];
-            }
-            left = right;
-        }
-        let last = if line.direction > 0 { line.x + line.columns } else { line.x } - 1;
-        is_near.then_some((last - columns.start) as i16)
-    }
-
-    /// The opacities of a flat line in a column, counted from the first.
-    #[inline(always)]
-    pub fn flat(&self, column: i16) -> Lanes {
-        opacity(Lanes::splat(self.lanes[usize::from(column as u16)]).minus(self.rows))
-    }
-}
-
-impl Flat {
-    /// Whether it has soft pixels in some columns and in some rows of a cell.
-    #[inline(always)]
-    fn reaches(&self, turn: Turn, rows: Rows, columns: Range<i32>) -> bool {
-        let (a, b) = (self.direction * (columns.start - self.x), self.direction * (columns.end - 1 - self.x));
-        let (first, last) = (a.min(b).max(1), a.max(b).min(self.columns - 1));
+    pub fn set_flat(&mut self, line: &Flat, turn: Turn, place: Place) -> Option<[usize; 2]> {
+        let ends = [line.x + line.direction, line.x + line.direction * (line.columns - 1)];
+        let first = (ends[0].min(ends[1]) - place.column).max(0);
+        let last = (ends[0].max(ends[1]) - place.column).min(place.columns - 1);
         if first > last {
-            return false;
+            return None;
         }
-        let (a, b) = (turn.row(self.down(first)) - rows.first, turn.row(self.down(last) + 1) - rows.first);
-        a.min(b) < rows.count && a.max(b) >= 0
+        let step = line.direction * (place.column - line.x);
+        let start = turn.sign * (turn.row(line.y) - place.row);
+        let least = (step + line.direction * if line.direction > 0 { first } else { last }) as u32;
+        if !(-NEAR..NEAR).contains(&(start + ((least * line.slope) >> 16) as i32)) {
+            return None;
+        }
+        self.columns = offsets(step, line.direction, (PIXEL * start) as u16, line.slope, line.columns);
+        self.rows = PIXELS[usize::from(turn.sign < 0)];
+        Some([first as usize, last as usize + 1])
+    }
+
+    /// The opacities in a column of the tile.
+    #[inline(always)]
+    pub fn opacity(&self, column: usize) -> Lanes {
+        opacity(Lanes::splat(self.columns.0[column % LANES]).minus(self.rows))
     }
 }
 
-/// The offsets at some steps of a line of so many, and of `slope` 1/65536 of a pixel a step.
+/// The offsets of a line of so many steps, of `slope` 1/65536 of a pixel each, in sixteen columns or rows: at steps
+/// from `first` on, forward or, if `direction` is -1, back. Step after step through memory, else the compiler takes
+/// the vectors apart.
 #[inline(always)]
-fn offsets(steps: Places, start: u16, slope: u32, count: i32) -> Lanes {
+fn offsets(first: i32, direction: i32, start: u16, slope: u32, count: i32) -> Lanes {
+    let before = (first - direction) as u16;
+    let steps = Lanes::splat(before).plus(STEPS[usize::from(direction < 0)]).settled();
+    let factor = Lanes::splat(slope as u16).settled();
     // A slope of one has no fraction, and one bit too many.
-    let (diagonal, slope, count) = ((slope >> 16) as u16, slope as u16, count as i16);
-    let unsigned = Lanes::from_fn(|lane| steps.0[lane] as u16);
-    let whole = unsigned.high(Lanes::splat(slope));
+    let diagonal = ((slope >> 16) as u16).wrapping_neg();
+    let whole = steps.high(factor).settled();
+    let count = count as i16;
     Lanes::from_fn(|lane| {
-        let step = unsigned.0[lane];
-        let whole = whole.0[lane].wrapping_add(step & diagonal.wrapping_neg());
-        let offset = start.wrapping_add(whole << 8).wrapping_add(step.wrapping_mul(slope) >> 8);
-        let is_soft = mask(steps.0[lane] > 0) & mask(steps.0[lane] < count);
+        let step = steps.0[lane];
+        let whole = whole.0[lane].wrapping_add(step & diagonal);
+        let offset = start.wrapping_add(whole << 8).wrapping_add(step.wrapping_mul(factor.0[lane]) >> 8);
+        let is_soft = mask(step as i16 > 0) & mask((step as i16) < count);
         offset & is_soft | NOWHERE & !is_soft
     })
 }

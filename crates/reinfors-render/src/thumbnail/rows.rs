@@ -113,8 +113,11 @@ impl Lanes {
 
     /// `other` where `left <= x <= right`.
     #[inline(always)]
-    pub fn replaced(self, other: u16, left: &Places, right: &Places, x: i16) -> Self {
-        Self::from_fn(|lane| if left.0[lane] <= x && x <= right.0[lane] { other } else { self.0[lane] })
+    pub fn replaced(self, other: u16, left: &Places, right: &Places, x: &Places) -> Self {
+        Self::from_fn(|lane| {
+            let is_out = mask(left.0[lane] > x.0[lane]) | mask(x.0[lane] > right.0[lane]);
+            self.0[lane] & is_out | other & !is_out
+        })
     }
 }
 
@@ -126,6 +129,12 @@ impl Places {
         let (bits, before) = ((direction >> 31) as i16, if direction < 0 { 2 } else { -1 });
         let before = first.wrapping_add(before);
         Self::from_fn(|lane| before.wrapping_add((lane as i16 + 1) ^ bits))
+    }
+
+    /// So many less, as far as there are numbers.
+    #[inline(always)]
+    pub fn back(self, by: i16) -> Self {
+        Self::from_fn(|lane| self.0[lane].saturating_sub(by))
     }
 
     #[inline(always)]

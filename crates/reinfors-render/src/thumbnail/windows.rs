@@ -84,8 +84,6 @@ pub(super) struct Windows {
     /// The first and last pixel of each window, and of some that are no windows.
     firsts: Vec<i16>,
     lasts: Vec<i16>,
-    /// Pixels of the widest window.
-    pub widest: usize,
     /// Sixteen pixels at a time, how often until the widest window ends.
     pub strips: usize,
     /// The filter's weights, strip after strip, window after window; padded with zeros.
@@ -154,7 +152,6 @@ impl Windows {
             length,
             touched,
             bounds,
-            widest,
             strips,
             weights,
             uniform,
