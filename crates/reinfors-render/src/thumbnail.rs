@@ -18,6 +18,7 @@ mod cells;
 mod chains;
 mod edge;
 mod extents;
+mod flat;
 mod ink;
 mod jobs;
 mod mix;
@@ -29,6 +30,7 @@ mod runs;
 mod sets;
 mod sort;
 mod spans;
+mod steep;
 mod sums;
 mod windows;
 

@@ -26,20 +26,17 @@ pub(super) const NO_LINE: u32 = u32::MAX;
 pub(super) struct Channels {
     pub drawn: [u8; 3],
     pub count: u8,
-    /// Whether green, and whether blue, is what red is, which is drawn.
-    like_red: [bool; 2],
+    /// Which of those that are drawn each channel shows, or some number beyond them.
+    shown: [u8; 3],
 }
 
 impl Channels {
     /// Puts what was drawn into the picture.
     #[inline(always)]
     pub fn write<const N: usize>(&self, values: [u8; N], cell: usize, canvas: &mut Canvas) {
-        for (&channel, value) in self.drawn.iter().zip(values) {
-            canvas.planes[usize::from(channel)][cell] = value;
-        }
-        for (channel, is_red) in (1..).zip(self.like_red) {
-            if is_red {
-                canvas.planes[channel][cell] = canvas.planes[0][cell];
+        for (plane, shown) in canvas.planes.iter_mut().zip(self.shown) {
+            if let Some(&value) = values.get(usize::from(shown)) {
+                plane[cell] = value;
             }
         }
     }
@@ -77,9 +74,9 @@ impl Kind {
 
 /// Cells of a stretch with one shape over one colour.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Edges {
+pub(super) struct Edges<Cells = Set> {
     /// Which cells, counted from `first` on.
-    pub cells: Set,
+    pub cells: Cells,
     pub first: u32,
     pub under: Colour,
     pub ink: u32,
@@ -100,7 +97,7 @@ pub(super) struct Mix {
 /// The work of a frame, by kind and by the number of channels less one.
 #[derive(Clone, Debug)]
 pub(super) struct Jobs {
-    pub edges: [[Vec<Edges>; 3]; 3],
+    pub edges: [[Vec<Edges<u64>>; 3]; 3],
     pub mixes: [Vec<Mix>; 3],
     pub marks: Vec<Mark>,
 }
@@ -125,10 +122,12 @@ impl Jobs {
     /// Takes edges, if there are any and they show.
     #[inline(always)]
     pub fn push_edges(&mut self, kind: Kind, edges: Edges) {
-        if let Some(index) = usize::from(edges.channels.count).checked_sub(1)
-            && edges.cells != 0
-        {
-            self.edges[kind as usize][index].push(edges);
+        let Edges { cells, first, under, ink, line, channels } = edges;
+        let Some(index) = usize::from(channels.count).checked_sub(1) else { return };
+        for (cells, first) in [(cells as u64, first), ((cells >> u64::BITS) as u64, first + u64::BITS)] {
+            if cells != 0 {
+                self.edges[kind as usize][index].push(Edges { cells, first, under, ink, line, channels });
+            }
         }
     }
 
@@ -170,7 +169,7 @@ impl Ink {
     /// One of its lines.
     #[inline(always)]
     pub fn line<'a>(&self, inks: &'a Inks, line: u32) -> Option<&'a Soft> {
-        inks.lines[self.lines.clone()].get(line as usize)
+        inks.lines.get(self.lines.start + line as usize)
     }
 }
 
@@ -212,11 +211,16 @@ impl Contrast {
             self.differing >> 8 & 0xff != 0 && !like_red[0],
             self.differing >> 16 & 0xff != 0 && !like_red[1],
         ];
-        let mut channels =
-            Channels { like_red: like_red.map(|is_red| is_red && wanted[0]), ..Channels::default() };
-        for (channel, is_wanted) in (0..).zip(wanted) {
-            channels.drawn[usize::from(channels.count).min(2)] = channel;
+        let mut channels = Channels::default();
+        for (channel, is_wanted) in wanted.into_iter().enumerate() {
+            channels.drawn[usize::from(channels.count).min(2)] = channel as u8;
+            channels.shown[channel] = if is_wanted { channels.count } else { u8::MAX };
             channels.count += u8::from(is_wanted);
+        }
+        for (channel, is_red) in (1..).zip(like_red) {
+            if is_red {
+                channels.shown[channel] = channels.shown[0];
+            }
         }
         channels
     }

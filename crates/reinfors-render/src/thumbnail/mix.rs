@@ -34,7 +34,6 @@ impl<const N: usize> Kernel for DrawMixes<'_, '_, N> {
         let width = columns.windows.len() as u32;
         let (mut sums, mut tile) = (Sums::<N>::ZERO, Tile::<N>::new());
         for mixes in mixes.chunks(BATCH) {
-            sums.begin(mixes.len());
             for strip in 0..rows.strips {
                 for (index, mix) in mixes.iter().enumerate() {
                     let (row, column) = ((mix.cell / width) as usize, (mix.cell % width) as usize);
@@ -56,8 +55,9 @@ impl<const N: usize> Kernel for DrawMixes<'_, '_, N> {
                 }
                 sums.add(mixes.len(), strip, (columns, rows));
             }
+            sums.totals.finish(mixes.len(), rows);
             for (index, mix) in mixes.iter().enumerate() {
-                mix.channels.write(sums.shrunk(index, rows), mix.cell as usize, canvas);
+                mix.channels.write(sums.totals.shrunk(index), mix.cell as usize, canvas);
             }
         }
     }

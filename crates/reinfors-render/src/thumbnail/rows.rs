@@ -73,6 +73,12 @@ impl Lanes {
         Self::from_fn(|lane| ((u32::from(self.0[lane]) * u32::from(factor.0[lane])) >> 16) as u16)
     }
 
+    /// The lower half of each product.
+    #[inline(always)]
+    pub fn times(self, factor: Self) -> Self {
+        Self::from_fn(|lane| self.0[lane].wrapping_mul(factor.0[lane]))
+    }
+
     #[inline(always)]
     pub fn times_four(self) -> Self {
         Self::from_fn(|lane| self.0[lane] << 2)
@@ -86,18 +92,6 @@ impl Lanes {
     #[inline(always)]
     pub fn sum(self) -> u16 {
         folded(self.0, |a, b| a.wrapping_add(b))
-    }
-
-    /// The sum of numbers that are few enough for it to fit: four at a time, which lie side by side.
-    #[inline(always)]
-    pub fn short_sum(self) -> u16 {
-        let (fours, _) = self.0.as_chunks::<4>();
-        let mut sum = 0_u64;
-        for &[a, b, c, d] in fours {
-            sum += u64::from(a) | u64::from(b) << 16 | u64::from(c) << 32 | u64::from(d) << 48;
-        }
-        sum += sum >> 32;
-        (sum + (sum >> 16)) as u16
     }
 
     /// These pixels under `over` at opacities from 0 to 256: `d + ((s - d) * alpha >> 8)` with a flooring shift
@@ -122,15 +116,6 @@ impl Lanes {
 }
 
 impl Places {
-    /// Sixteen steps from `first` on, forward or, if `direction` is -1, back. A lane that the compiler knew
-    /// would take the vector apart: -1 turns the bits of what is added, which is never nothing.
-    #[inline(always)]
-    pub fn steps(first: i16, direction: i32) -> Self {
-        let (bits, before) = ((direction >> 31) as i16, if direction < 0 { 2 } else { -1 });
-        let before = first.wrapping_add(before);
-        Self::from_fn(|lane| before.wrapping_add((lane as i16 + 1) ^ bits))
-    }
-
     /// So many less, as far as there are numbers.
     #[inline(always)]
     pub fn back(self, by: i16) -> Self {
@@ -144,12 +129,6 @@ impl Places {
             *value = lane(index);
         }
         Self(lanes)
-    }
-
-    /// The same, through memory, like [`Lanes::settled`].
-    #[inline(always)]
-    pub fn settled(self) -> Self {
-        black_box(self)
     }
 
     #[inline(always)]
@@ -168,6 +147,51 @@ impl Places {
             most = place.max(most);
         }
         most
+    }
+}
+
+/// An interval of coordinates. One comparison tells what lies in it: counted from the first, all else is too
+/// large, and what is unsigned is compared as if it were not once the highest bit is turned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Interval {
+    from: i16,
+    length: i16,
+}
+
+impl Interval {
+    /// From `first` on, until before `end`.
+    #[inline(always)]
+    pub const fn new(first: i16, end: i16) -> Self {
+        let length = mask(first < end) as i16 & end.wrapping_sub(first);
+        Self { from: first.wrapping_add(i16::MIN), length: length.wrapping_add(i16::MIN) }
+    }
+
+    /// Whether `x` lies in it: all bits or none.
+    #[inline(always)]
+    pub const fn has(self, x: i16) -> u16 {
+        mask(x.wrapping_sub(self.from) < self.length)
+    }
+}
+
+/// Sixteen intervals.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Intervals {
+    from: Places,
+    length: Places,
+}
+
+impl Intervals {
+    pub const NONE: Self = Self { from: Places([0; LANES]), length: Places([i16::MIN; LANES]) };
+
+    /// The interval of a lane.
+    #[inline(always)]
+    pub const fn get(&self, lane: usize) -> Interval {
+        Interval { from: self.from.0[lane], length: self.length.0[lane] }
+    }
+
+    #[inline(always)]
+    pub fn set(&mut self, lane: usize, interval: Interval) {
+        (self.from.0[lane], self.length.0[lane]) = (interval.from, interval.length);
     }
 }
 
@@ -192,12 +216,6 @@ impl Batch {
     #[inline(always)]
     pub fn set(&mut self, index: usize, lanes: Lanes) {
         self.0.as_chunks_mut().0[index % BATCH] = lanes.0;
-    }
-
-    /// The numbers of the first `count` vectors, and perhaps some more: of as many as an unrolled loop takes.
-    #[inline(always)]
-    pub fn row_mut(&mut self, count: usize) -> &mut [u16] {
-        &mut self.0[..LANES * count.next_multiple_of(4)]
     }
 }
 
@@ -252,7 +270,7 @@ fn folded<T: Copy>(mut numbers: [T; LANES], join: impl Fn(T, T) -> T) -> T {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::{LANES, Lanes, Places};
+    use super::{Interval, Intervals, LANES, Lanes, Places, mask};
 
     /// Holds a way to blend one level over another, at an opacity of 256, to `_putPixelAlpha`.
     pub fn blends_as_sdl_gfx(blended: impl Fn(u16, u16, u16) -> u16) {
@@ -278,12 +296,6 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn steps_go_forward_and_back() {
-        assert_eq!(Places::steps(-3, 1), Places::from_fn(|lane| lane as i16 - 3));
-        assert_eq!(Places::steps(-3, -1), Places::from_fn(|lane| -3 - lane as i16));
-    }
-
-    #[test]
     fn the_least_and_the_largest_are_found_wherever_they_are() {
         for at in 0..16 {
             for (other, extreme) in [(0, i16::MAX), (-7, -6), (i16::MIN, -1), (0, i16::MIN), (5, 4)] {
@@ -294,9 +306,17 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_short_sum_is_the_sum_as_long_as_that_fits() {
-        let numbers = Lanes::from_fn(|lane| 4080 - 13 * lane as u16);
-        assert_eq!(numbers.short_sum(), 16 * 4080 - 13 * 120);
-        assert_eq!(numbers.short_sum(), numbers.sum());
+    fn an_interval_has_what_lies_in_it() {
+        let ends = [i16::MIN, -300, -1, 0, 1, 2, 990, i16::MAX];
+        for (first, end) in ends.iter().flat_map(|&first| ends.map(|end| (first, end))) {
+            let interval = Interval::new(first, end);
+            for x in ends.iter().flat_map(|&x| [x.saturating_sub(1), x, x.saturating_add(1)]) {
+                assert_eq!(interval.has(x), mask((first..end).contains(&x)), "{x} in {first}..{end}");
+            }
+            let mut intervals = Intervals::NONE;
+            intervals.set(3, interval);
+            assert_eq!(intervals.get(3).has(first), interval.has(first));
+            assert_eq!(intervals.get(4).has(first), 0);
+        }
     }
 }

@@ -143,7 +143,13 @@ impl Spans {
     /// The spans of sixteen rows from `row` on.
     #[inline(always)]
     pub fn read(&self, fill: &Fill, layer: usize, row: i32) -> (Places, Places) {
-        self.layer(fill, layer).read(row)
+        let stride = fill.rows.end - fill.rows.start + MARGIN as i32;
+        let offset = (row - fill.rows.start + MARGIN as i32).min(stride).max(0);
+        let first = fill.start + layer * stride as usize - MARGIN;
+        let read = |places: &[i16]| {
+            Places(places[first + offset as usize..][..LANES].try_into().expect("sixteen rows"))
+        };
+        (read(&self.left), read(&self.right))
     }
 
     /// A layer, to be read row after row.

@@ -1,51 +1,83 @@
 //! The filter's last steps: the sums across of a cell's rows become one number of each channel.
 
-use super::rows::{BATCH, Batch};
+use super::rows::{BATCH, Batch, Lanes, anew};
 use super::windows::{Axes, Windows};
 use crate::filter::high;
 
-/// Cells on their way through the filter, step after step for all of them.
-pub(super) struct Sums<const N: usize> {
-    /// What sixteen rows of each cell sum up to.
-    pub across: [Batch; N],
-    /// What the rows so far sum up to, each as far as it counts: sixteen sums that are yet to become one.
-    totals: [Batch; N],
-    /// The row of the picture that each cell lies in.
-    pub rows: [usize; BATCH],
+/// What the rows of cells come to, sixteen sums of each cell that are yet to become one.
+pub(super) struct Totals<const N: usize> {
+    rows: [Batch; N],
+    /// What each cell comes out as.
+    shrunk: [[u64; BATCH]; N],
 }
 
-impl<const N: usize> Sums<N> {
-    pub const ZERO: Self = Self { across: [Batch::ZERO; N], totals: [Batch::ZERO; N], rows: [0; BATCH] };
+impl<const N: usize> Totals<N> {
+    pub const ZERO: Self = Self { rows: [Batch::ZERO; N], shrunk: [[0; BATCH]; N] };
 
-    /// So many cells begin.
+    /// Takes the levels of a strip of a cell, each as far as its row counts.
     #[inline(always)]
-    pub fn begin(&mut self, count: usize) {
-        for totals in &mut self.totals {
-            totals.row_mut(count).fill(0);
-        }
+    pub fn add(&mut self, channel: usize, index: usize, strip: usize, levels: Lanes) {
+        let rows = &mut self.rows[channel];
+        rows.set(index, if strip == 0 { levels } else { rows.get(index).plus(levels) });
     }
 
-    /// Takes what was summed across, in a strip of each cell.
+    /// All rows are in: what is left is one number a cell.
     #[inline(always)]
-    pub fn add(&mut self, count: usize, strip: usize, (columns, rows): Axes) {
-        for (across, totals) in self.across.iter_mut().zip(&mut self.totals) {
-            for sum in across.row_mut(count) {
-                *sum = high(*sum, columns.reciprocal);
+    pub fn finish(&mut self, count: usize, rows: &Windows) {
+        for (totals, shrunk) in self.rows.iter().zip(&mut self.shrunk) {
+            // They are few enough for a total to fit, so that four of them are added side by side.
+            for (index, shrunk) in shrunk[..count].iter_mut().enumerate() {
+                let mut sum = 0;
+                for &[a, b, c, d] in totals.get(index).0.as_chunks::<4>().0 {
+                    sum += u64::from(a) | u64::from(b) << 16 | u64::from(c) << 32 | u64::from(d) << 48;
+                }
+                *shrunk = sum;
             }
-            for (index, &row) in self.rows[..count].iter().enumerate() {
-                let level = across.get(index).times_four().high(*rows.strip(row, strip));
-                totals.set(index, totals.get(index).plus(level));
+            for shrunk in &mut shrunk[..count] {
+                let half = *shrunk + (*shrunk >> 32);
+                let sum = (half + (half >> 16)) as u16;
+                *shrunk = high(sum, rows.reciprocal).into();
             }
         }
     }
 
     /// What a cell comes out as.
     #[inline(always)]
-    pub fn shrunk(&self, index: usize, rows: &Windows) -> [u8; N] {
+    pub fn shrunk(&self, index: usize) -> [u8; N] {
         let mut shrunk = [0; N];
-        for (value, totals) in shrunk.iter_mut().zip(&self.totals) {
-            *value = high(totals.get(index).short_sum(), rows.reciprocal) as u8;
+        for (value, cells) in shrunk.iter_mut().zip(&self.shrunk) {
+            *value = cells[index % BATCH] as u8;
         }
         shrunk
+    }
+}
+
+/// Cells on their way through the filter, step after step for all of them.
+pub(super) struct Sums<const N: usize> {
+    /// What sixteen rows of each cell sum up to.
+    pub across: [Batch; N],
+    pub totals: Totals<N>,
+    /// The row of the picture that each cell lies in.
+    pub rows: [usize; BATCH],
+}
+
+impl<const N: usize> Sums<N> {
+    pub const ZERO: Self = Self { across: [Batch::ZERO; N], totals: Totals::ZERO, rows: [0; BATCH] };
+
+    /// Takes what was summed across, in a strip of each cell.
+    #[inline(always)]
+    pub fn add(&mut self, count: usize, strip: usize, (columns, rows): Axes) {
+        let reciprocal = Lanes::splat(columns.reciprocal);
+        for index in 0..count {
+            for across in &mut self.across {
+                across.set(index, across.get(index).high(*anew(&reciprocal)));
+            }
+        }
+        for (index, &row) in self.rows[..count].iter().enumerate() {
+            let weights = rows.strip(row, strip);
+            for (channel, across) in self.across.iter().enumerate() {
+                self.totals.add(channel, index, strip, across.get(index).times_four().high(*weights));
+            }
+        }
     }
 }
