@@ -42,6 +42,7 @@ impl Memory {
         let padding = allocation.align_offset(ALIGNMENT);
         // SAFETY: the padding is less than the alignment, so that `len` bytes of the allocation follow it.
         let start = unsafe { allocation.add(padding) };
+        prefer_large_pages(start, len);
         Some(Self { allocation, layout, start, len })
     }
 }
@@ -57,6 +58,24 @@ impl Drop for Memory {
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
+
+/// Asks the system for large pages where whole ones fit: a batch is larger than what the processor remembers of small
+/// ones.
+fn prefer_large_pages(start: NonNull<u8>, len: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        const LARGE: usize = 2 << 20;
+        let before = start.align_offset(LARGE);
+        let len = len.saturating_sub(before) / LARGE * LARGE;
+        if len > 0 {
+            // SAFETY: inside the allocation; the advice changes nothing that can be seen in it. A system that has no
+            // large pages refuses, and small ones do as well.
+            unsafe { libc::madvise(start.add(before).as_ptr().cast(), len, libc::MADV_HUGEPAGE) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (start, len);
+}
 
 /// Buffers that nobody looks at any more.
 #[derive(Default)]
