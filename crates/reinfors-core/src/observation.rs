@@ -71,6 +71,8 @@ pub struct ObservationPart {
     pub stack_axis: Option<usize>,
     /// Frames in it, oldest first along that axis; 1 where nothing is stacked.
     pub frames: usize,
+    /// Whether it is drawn here and there, and not from its first byte to its last.
+    pub is_scattered: bool,
     /// What each number is, for a state vector; else empty.
     pub entries: &'static [StateEntry],
 }
@@ -85,6 +87,7 @@ impl ObservationPart {
             element: Element::U8,
             stack_axis: Some(channels),
             frames: 1,
+            is_scattered: false,
             entries: &[],
         }
     }
@@ -93,7 +96,15 @@ impl ObservationPart {
     #[must_use]
     pub fn state(entries: &'static [StateEntry]) -> Self {
         let shape = vec![entries.len()];
-        Self { name: "state", shape, element: Element::F32, stack_axis: None, frames: 1, entries }
+        Self {
+            name: "state",
+            shape,
+            element: Element::F32,
+            stack_axis: None,
+            frames: 1,
+            is_scattered: false,
+            entries,
+        }
     }
 
     /// Bytes of one such array.
@@ -109,11 +120,12 @@ impl ObservationPart {
         self
     }
 
-    /// The part that holds the last `frames` of these along the stack axis.
+    /// The part that holds the last `frames` of these along the stack axis, which are copied there in order.
     fn stacked(mut self, frames: usize) -> Self {
         if let Some(axis) = self.stack_axis {
             self.shape[axis] *= frames;
             self.frames *= frames;
+            self.is_scattered &= frames == 1;
         }
         self
     }
@@ -148,7 +160,7 @@ mod tests {
         const ENTRIES: &[StateEntry] = &[StateEntry::new("x", "Position, metres.")];
         let space = ObservationSpace {
             parts: vec![
-                ObservationPart::pixels(vec![3, 8, 9], 0),
+                ObservationPart { is_scattered: true, ..ObservationPart::pixels(vec![3, 8, 9], 0) },
                 ObservationPart::pixels(vec![8, 9, 1], 2),
                 ObservationPart::state(ENTRIES),
             ],
@@ -156,7 +168,9 @@ mod tests {
         let sizes =
             |space: &ObservationSpace| space.parts.iter().map(ObservationPart::size).collect::<Vec<_>>();
         assert_eq!(sizes(&space), [216, 72, 4]);
+        assert_eq!(space.clone().stacked(1), space);
         let stacked = space.stacked(4);
+        assert!(!stacked.parts[0].is_scattered, "a stack is copied in order");
         let shapes: Vec<&[usize]> = stacked.parts.iter().map(|part| &*part.shape).collect();
         assert_eq!(shapes, [&[12, 8, 9][..], &[8, 9, 4], &[1]]);
         assert_eq!(sizes(&stacked), [864, 288, 4]);

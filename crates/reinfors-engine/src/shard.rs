@@ -28,6 +28,9 @@ pub(crate) struct Rules {
     reset_flags: Vec<bool>,
     action_dimensions: usize,
     n_agents: usize,
+    /// Which parts are drawn here and there. Their rows are overwritten first: no cache holds them, and bytes that
+    /// need not be read are written several times as fast.
+    scattered: Vec<bool>,
     /// Whether final observations are wanted of episodes that terminated too.
     all_ends: bool,
 }
@@ -40,6 +43,7 @@ impl Rules {
             reset_flags: spec.default_flags(),
             action_dimensions: spec.action.dimensions(),
             n_agents: spec.n_agents,
+            scattered: spec.observation.parts.iter().map(|part| part.is_scattered).collect(),
         }
     }
 
@@ -254,6 +258,14 @@ impl Shard {
         let world_bytes = out.len() / worlds.len();
         let worlds = worlds.zip(out.chunks_exact_mut(world_bytes));
         let is_wanted = |world| self.owes_final_observation(world * self.rules.n_agents) == stopped;
-        easels.draw(thread, &*self.batch, part, worlds.filter(|(world, _)| is_wanted(*world)));
+        let wanted = worlds.filter(|(world, _)| is_wanted(*world));
+        let is_scattered = self.rules.scattered[part];
+        let overwritten = wanted.map(|(world, out)| {
+            if is_scattered {
+                out.fill(0);
+            }
+            (world, out)
+        });
+        easels.draw(thread, &*self.batch, part, overwritten);
     }
 }

@@ -194,10 +194,13 @@ impl Frame {
 
     fn part(self) -> ObservationPart {
         let (Size { width, height }, channels) = (self.size, self.drawn_layout().channels());
-        match self.layout {
+        let part = match self.layout {
             Layout::Chw => ObservationPart::pixels(vec![channels, height, width], 0),
             Layout::Hwc => ObservationPart::pixels(vec![height, width, channels], 2),
-        }
+        };
+        // A sketch is mixed column by column, where it lies if its channels do.
+        let is_scattered = self.frames == Frames::Fast && self.drawn_layout() == render::Layout::Chw;
+        ObservationPart { is_scattered, ..part }
     }
 }
 

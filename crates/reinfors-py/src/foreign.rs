@@ -72,7 +72,15 @@ fn interned(text: &str) -> &'static str {
 fn part((name, shape, dtype): (String, Vec<usize>, String)) -> PyResult<ObservationPart> {
     let element = [Element::U8, Element::F32].into_iter().find(|element| element.name() == dtype);
     let element = element.ok_or_else(|| runtime_error(format!("no observation has numbers of {dtype}")))?;
-    Ok(ObservationPart { name: interned(&name), shape, element, stack_axis: None, frames: 1, entries: &[] })
+    Ok(ObservationPart {
+        name: interned(&name),
+        shape,
+        element,
+        stack_axis: None,
+        frames: 1,
+        is_scattered: false,
+        entries: &[],
+    })
 }
 
 /// A list of names, or a pair of bounds.

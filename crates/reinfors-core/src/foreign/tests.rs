@@ -78,6 +78,7 @@ fn batch(worlds: Counters) -> ForeignBatch<Counters> {
         element: Element::U8,
         stack_axis: None,
         frames: 1,
+        is_scattered: false,
         entries: &[],
     };
     ForeignBatch::new(Counters { counts: vec![0; 3], ..worlds }, &ObservationSpace::of(part), 3)

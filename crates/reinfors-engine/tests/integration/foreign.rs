@@ -96,6 +96,7 @@ fn game(fails_at: usize, can_go_back: bool, seen: Option<Arc<AtomicUsize>>) -> C
         element: Element::U8,
         stack_axis: None,
         frames: 1,
+        is_scattered: false,
         entries: &[],
     };
     let spec = GameSpec {
