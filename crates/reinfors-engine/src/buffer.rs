@@ -126,6 +126,36 @@ impl ObservationStore {
         }
     }
 
+    /// A buffer whose first rows are those of `opening`, which becomes a view of them: the one that `opening` is of,
+    /// if nobody else looks at that.
+    ///
+    /// # Errors
+    /// [`EngineError::Setting`] when the memory cannot be had; `opening` is then what it was.
+    pub fn take_after(
+        &self,
+        opening: &mut ObservationView,
+        rows: usize,
+    ) -> Result<ObservationWriter, EngineError> {
+        let filled = opening.rows();
+        let is_of_this_size = opening.buffer.starts == self.starts(rows)?;
+        if is_of_this_size && let Some(buffer) = Arc::get_mut(&mut opening.buffer) {
+            for part in 0..buffer.parts.len() {
+                let ((from, len), (to, _)) =
+                    (buffer.span(part, &opening.rows), buffer.span(part, &(0..filled)));
+                buffer.bytes_mut().copy_within(from..from + len, to);
+            }
+            opening.rows = 0..filled;
+            return Ok(ObservationWriter { buffer: Arc::clone(&opening.buffer), rows, filled });
+        }
+        let mut writer = self.take(rows)?;
+        for (part, region) in writer.unfilled(filled).into_iter().enumerate() {
+            region.bytes.copy_from_slice(opening.bytes(part));
+        }
+        writer.seal(filled);
+        *opening = writer.view(0..filled);
+        Ok(writer)
+    }
+
     /// An unfilled buffer that is freed once its writer and all its views are gone.
     ///
     /// # Errors
@@ -181,6 +211,13 @@ struct Buffer {
 impl Buffer {
     fn start(&self) -> *mut u8 {
         self.memory.as_ref().expect("memory leaves only in drop").start.as_ptr()
+    }
+
+    /// All bytes, for whoever has the buffer to himself.
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        let len = self.starts[self.parts.len()];
+        // SAFETY: the whole allocation, which no view and no writer shares while the buffer is borrowed.
+        unsafe { std::slice::from_raw_parts_mut(self.start(), len) }
     }
 
     /// Offset and length of rows in the region of a part, in bytes.
@@ -379,6 +416,42 @@ mod tests {
         assert_eq!(idle(), MAX_IDLE);
         drop(store.take_once(16).unwrap());
         assert_eq!(idle(), MAX_IDLE);
+    }
+
+    #[test]
+    fn a_buffer_begins_with_the_rows_that_open_it_and_is_the_same_one_if_nobody_looks() {
+        const ENTRIES: &[StateEntry] = &[StateEntry::new("x", "X.")];
+        let parts = vec![ObservationPart::pixels(vec![3], 0), ObservationPart::state(ENTRIES)];
+        let store = ObservationStore::new(&ObservationSpace { parts });
+        let mut writer = store.take(6).unwrap();
+        for row in 0..6_u8 {
+            writer.unfilled(1)[0].bytes.fill(row);
+            writer.unfilled(1)[1].bytes.copy_from_slice(&f32::from(row).to_ne_bytes());
+            writer.seal(1);
+        }
+        let mut opening = writer.view(3..6);
+        let opens = |writer: &ObservationWriter, opening: &ObservationView| {
+            for view in [&writer.view(0..3), opening] {
+                assert_eq!(view.bytes(0), [3, 3, 3, 4, 4, 4, 5, 5, 5]);
+                assert!(matches!(view.numbers(1), Numbers::F32([3.0, 4.0, 5.0])));
+            }
+            opening.buffer.start()
+        };
+        let first = opening.buffer.start();
+        let kept = writer.view(0..1);
+        drop(writer);
+        let other = store.take_after(&mut opening, 6).unwrap();
+        assert_ne!(opens(&other, &opening), first, "somebody looks at the first one");
+        assert_eq!(kept.bytes(0), [0, 0, 0]);
+        drop((other, kept));
+        let second = opening.buffer.start();
+        let again = store.take_after(&mut opening, 6).unwrap();
+        assert_eq!(opens(&again, &opening), second);
+        drop(again);
+        let larger = store.take_after(&mut opening, 60).unwrap();
+        assert_ne!(opens(&larger, &opening), second);
+        assert!(store.take_after(&mut opening, usize::MAX).is_err());
+        assert_eq!(opens(&larger, &opening), larger.buffer.start());
     }
 
     /// Bytes of this process that are in memory.

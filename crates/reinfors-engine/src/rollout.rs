@@ -22,7 +22,6 @@ use crate::group::Group;
 use crate::head::Head;
 use crate::infer::{Answer, Infer};
 use crate::learner::Needs;
-use crate::observation::ObservationArray;
 use crate::policy::state_size;
 use crate::pool::{Meanwhile, NOTHING, Pool, Region, panic_message};
 use crate::shard::{Rules, Shard};
@@ -40,7 +39,7 @@ const WORTH_A_SPARE: Duration = Duration::from_micros(100);
 pub(crate) struct Window {
     pub n_slots: usize,
     pub n_steps: usize,
-    /// `n_steps + 1` groups of rows; the last group opens the next window.
+    /// `n_steps + 1` groups of rows, the first of them there from the start; the last one opens the next window.
     pub observations: ObservationWriter,
     pub actions: ActionArray,
     /// Empty for a policy without densities.
@@ -97,8 +96,8 @@ pub(crate) struct Rollout {
     groups: Vec<Group>,
     easels: Easels,
     store: ObservationStore,
-    /// The observations that open the next window, part by part.
-    opening: Vec<ObservationArray>,
+    /// The observations that open the next window, of every slot.
+    opening: ObservationView,
     pub n_slots: usize,
     /// Slots of a game.
     n_agents: usize,
@@ -150,13 +149,14 @@ impl Rollout {
             .map(|rows| Shard::new(game, reward, seed, &rules, &errands, rows, state_size))
             .collect::<Result<_, _>>()?;
         let pool = Pool::new(n_threads)?;
+        let opening = store.take_once(0)?.view(0..0);
         let mut rollout = Self {
             easels: Easels::new(pool.most_threads()),
             pool,
             shards,
             groups,
             store,
-            opening: ObservationArray::zeros(space, n_slots)?,
+            opening,
             n_slots,
             n_agents: game.spec().n_agents,
             head,
@@ -175,20 +175,18 @@ impl Rollout {
 
     /// Draws the observations that open the next window from the states of the games.
     pub fn draw_opening(&mut self) -> Result<(), EngineError> {
-        let Self { pool, shards, groups, easels, opening, store, n_agents, .. } = self;
+        let Self { pool, shards, groups, easels, store, n_slots, n_agents, .. } = self;
+        let mut drawn = store.take_once(*n_slots)?;
         for Group { rows, shards: own, starts } in &*groups {
-            let parts = opening.iter_mut().zip(store.row_bytes());
-            let region = parts.map(|(opening, row_bytes)| {
-                let bytes = &mut opening.bytes_mut()[rows.start * row_bytes..rows.end * row_bytes];
-                Region { bytes, row_bytes: *n_agents * row_bytes }
-            });
-            let mut regions: Vec<Region<'_>> = region.collect();
+            let mut regions = by_game(drawn.unfilled(rows.len()), *n_agents);
             let settle = |_, shard: &mut Shard| shard.batch.settle();
             let draw = |thread, shard: &Shard, part, rows, out: &mut [u8]| {
                 easels.draw_all(thread, &*shard.batch, part, rows, out);
             };
             pool.prepare_and_draw(&mut shards[own.clone()], starts, &mut regions, settle, draw, NOTHING)?;
+            drawn.seal(rows.len());
         }
+        self.opening = drawn.view(0..*n_slots);
         self.check()
     }
 
@@ -208,7 +206,6 @@ impl Rollout {
 
     /// Makes the next `n_steps` records of every slot, or none.
     pub fn window(&mut self, n_steps: usize, outside: &mut Outside<'_>) -> Result<Window, EngineError> {
-        let observations = self.store.take((n_steps + 1) * self.n_slots)?;
         let start = Instant::now();
         for shard in &mut self.shards {
             shard.batch.heed(outside.token);
@@ -216,6 +213,7 @@ impl Rollout {
         self.begin_lost()?;
         let mut timing =
             Timing { wait: self.idle_since.map_or(Duration::ZERO, |idle| start - idle), ..Timing::default() };
+        let observations = self.store.take_after(&mut self.opening, (n_steps + 1) * self.n_slots)?;
         self.checkpoint()?;
         self.head.set_epsilon(outside.epsilon);
         let mut window = Window::new(self.n_slots, n_steps, observations, &self.head);
@@ -266,10 +264,6 @@ impl Rollout {
         timing: &mut Timing,
     ) -> Result<(), EngineError> {
         let n_slots = self.n_slots;
-        for (region, opening) in window.observations.unfilled(n_slots).into_iter().zip(&mut self.opening) {
-            region.bytes.copy_from_slice(opening.bytes_mut());
-        }
-        window.observations.seal(n_slots);
         let mut decided: Option<Turn> = None;
         let turns = (0..=window.n_steps)
             .flat_map(|step| (0..self.groups.len()).map(move |group| Turn { step, group }))
@@ -314,10 +308,7 @@ impl Rollout {
             }
             decided = (!is_closing).then_some(turn);
         }
-        let opening = window.observations.view(window.n_steps * n_slots..(window.n_steps + 1) * n_slots);
-        for (part, kept) in self.opening.iter_mut().enumerate() {
-            kept.bytes_mut().copy_from_slice(opening.bytes(part));
-        }
+        self.opening = window.observations.view(window.n_steps * n_slots..(window.n_steps + 1) * n_slots);
         Ok(())
     }
 
