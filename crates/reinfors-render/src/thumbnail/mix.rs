@@ -73,6 +73,14 @@ struct Tile<const N: usize> {
     sums: [Lanes; N],
 }
 
+/// The spans of sixteen rows, counted from the first column of a tile, and the columns of the tile with some.
+struct Span {
+    left: Places,
+    right: Places,
+    first: u16,
+    end: u16,
+}
+
 /// The weight of a pixel that is not shared.
 const WHOLE: u16 = 0x4000;
 
@@ -109,17 +117,25 @@ impl<const N: usize> Tile<N> {
         for mark in marks {
             let ink = inks.get(mark.ink);
             let levels = mix.channels.levels::<N>(ink.colour);
-            for lines in inks.lines[ink.lines.clone()].chunks(LINES) {
+            let mut span = self.span(inks.spans.read(&ink.fill, 0, self.place.row));
+            let mut lines = &inks.lines[ink.lines.clone()];
+            loop {
                 let mut near = mark.lines;
                 while let Some(line) = lines.get(near.trailing_zeros() as usize) {
                     near &= near - 1;
-                    self.soften(levels, line, ink.turn);
+                    self.soften(levels, line, ink.turn, &mut span);
                 }
+                if lines.len() <= LINES {
+                    break;
+                }
+                lines = &lines[LINES..];
             }
-            for layer in 0..ink.fill.layers {
-                self.fill(levels, inks.spans.read(&ink.fill, layer, self.place.row));
-            }
+            self.fill(levels, &span);
             if !ink.is_simple() {
+                for layer in 1..ink.fill.layers {
+                    let span = self.span(inks.spans.read(&ink.fill, layer, self.place.row));
+                    self.fill(levels, &span);
+                }
                 self.dot(levels, &inks.dots[ink.dots.clone()]);
                 if let Some(picture) = &ink.picture {
                     self.print(picture, ink, scene);
@@ -128,40 +144,64 @@ impl<const N: usize> Tile<N> {
         }
     }
 
+    /// The spans of sixteen rows as the tile sees them.
+    #[inline(always)]
+    fn span(&self, (left, right): (Places, Places)) -> Span {
+        let (left, right) = (left.back(self.place.column as i16), right.back(self.place.column as i16));
+        let (first, last) = (i32::from(left.min()), i32::from(right.max()));
+        Span {
+            left,
+            right,
+            first: first.max(0) as u16,
+            end: (last + 1).min(self.place.columns).max(0) as u16,
+        }
+    }
+
     /// Draws a span in each row.
     #[inline(always)]
-    fn fill(&mut self, levels: [u16; N], (left, right): (Places, Places)) {
-        let start = self.place.column as i16;
-        let first = left.min().max(start);
-        let end = right.max().saturating_add(1).min(start + self.place.columns as i16);
-        if first >= end {
-            return;
-        }
-        let (left, right) = (left.back(start), right.back(start));
-        let (first, end) = (usize::from((first - start) as u16), usize::from((end - start) as u16));
-        for column in first..end {
-            let pixel = &mut self.pixels[column % LANES];
+    fn fill(&mut self, levels: [u16; N], span: &Span) {
+        for column in span.first..span.end {
+            let column = usize::from(column) % LANES;
+            let pixel = &mut self.pixels[column];
             for channel in 0..N {
                 pixel[channel] =
-                    pixel[channel].replaced(levels[channel], &left, &right, &COLUMNS[column % LANES]);
+                    pixel[channel].replaced(levels[channel], &span.left, &span.right, &COLUMNS[column]);
             }
         }
     }
 
-    /// Draws the soft pixels of a line.
+    /// Draws the soft pixels of a line. Those of a flat one are in many columns, so that the spans are drawn along
+    /// with them, if they are not yet: as soft pixels that take all of the ink. Which come first does not
+    /// matter, for a colour over itself is that colour.
     #[inline(always)]
-    fn soften(&mut self, levels: [u16; N], line: &Soft, turn: Turn) {
-        let columns = match line {
-            Soft::Steep(line) => self.offsets.set_steep(line, turn, self.place),
-            Soft::Flat(line) => self.offsets.set_flat(line, turn, self.place),
-        };
-        let Some([first, end]) = columns else { return };
-        for column in first..end {
-            let pixel = &mut self.pixels[column % LANES];
-            let opacity = self.offsets.opacity(column);
-            for channel in 0..N {
-                pixel[channel] = pixel[channel].under(levels[channel], opacity);
+    fn soften(&mut self, levels: [u16; N], line: &Soft, turn: Turn, span: &mut Span) {
+        match line {
+            Soft::Steep(line) => {
+                let Some([first, end]) = self.offsets.set_steep(line, turn, self.place) else { return };
+                for column in first..end {
+                    let column = usize::from(column) % LANES;
+                    let opacity = self.offsets.opacity(column);
+                    self.blend(column, levels, opacity);
+                }
             }
+            Soft::Flat(line) => {
+                let Some([first, end]) = self.offsets.set_flat(line, turn, self.place) else { return };
+                for column in first.min(span.first)..end.max(span.end) {
+                    let column = usize::from(column) % LANES;
+                    let opacity =
+                        self.offsets.opacity(column).replaced(256, &span.left, &span.right, &COLUMNS[column]);
+                    self.blend(column, levels, opacity);
+                }
+                (span.first, span.end) = (LANES as u16, 0);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn blend(&mut self, column: usize, levels: [u16; N], opacity: Lanes) {
+        let pixel = &mut self.pixels[column];
+        for channel in 0..N {
+            pixel[channel] = pixel[channel].under(levels[channel], opacity);
         }
     }
 

@@ -61,9 +61,10 @@ pub(super) struct Offsets {
 impl Offsets {
     pub const ZERO: Self = Self { columns: Lanes::ZERO, rows: Lanes::ZERO };
 
-    /// Those of a steep line: the first and the last column of the tile in which some rows have soft pixels.
+    /// Those of a steep line: the first column of the tile in which some rows have soft pixels, and the one after
+    /// the last.
     #[inline(always)]
-    pub fn set_steep(&mut self, line: &Steep, turn: Turn, place: Place) -> Option<[usize; 2]> {
+    pub fn set_steep(&mut self, line: &Steep, turn: Turn, place: Place) -> Option<[u16; 2]> {
         let (a, b) = (turn.row(place.row), turn.row(place.row + place.rows - 1));
         let [first, last] = line.columns(a.min(b), a.max(b))?;
         let (first, last) = ((first - place.column).max(0), (last - place.column).min(place.columns - 1));
@@ -74,12 +75,12 @@ impl Offsets {
         let start = PIXEL * line.direction * (line.x - place.column);
         let offsets = offsets(a - line.y, turn.sign, start as u16, line.slope.into(), line.rows);
         self.rows = Lanes::ZERO.minus(offsets);
-        Some([first as usize, last as usize + 1])
+        Some([first as u16, last as u16 + 1])
     }
 
     /// The same of a flat line; it may come out as having some where it only comes near.
     #[inline(always)]
-    pub fn set_flat(&mut self, line: &Flat, turn: Turn, place: Place) -> Option<[usize; 2]> {
+    pub fn set_flat(&mut self, line: &Flat, turn: Turn, place: Place) -> Option<[u16; 2]> {
         let ends = [line.x + line.direction, line.x + line.direction * (line.columns - 1)];
         let first = (ends[0].min(ends[1]) - place.column).max(0);
         let last = (ends[0].max(ends[1]) - place.column).min(place.columns - 1);
@@ -94,7 +95,7 @@ impl Offsets {
         }
         self.columns = offsets(step, line.direction, (PIXEL * start) as u16, line.slope, line.columns);
         self.rows = PIXELS[usize::from(turn.sign < 0)];
-        Some([first as usize, last as usize + 1])
+        Some([first as u16, last as u16 + 1])
     }
 
     /// The opacities in a column of the tile.
