@@ -24,6 +24,7 @@ mod jobs;
 mod mix;
 mod opacity;
 mod outline;
+mod pair;
 mod reach;
 mod rows;
 mod runs;

@@ -8,6 +8,7 @@ use super::ink::{Dot, Ink, Inks, Picture};
 use super::jobs::{Mark, Mix};
 use super::opacity::{Offsets, Place};
 use super::outline::{Soft, Turn};
+use super::pair::Pair;
 use super::rows::{BATCH, LANES, Lanes, Places};
 use super::sums::Sums;
 use super::windows::Axes;
@@ -32,7 +33,7 @@ impl<const N: usize> Kernel for DrawMixes<'_, '_, N> {
     fn run(self) {
         let Self { mixes, marks, inks, scene, axes: (columns, rows), canvas } = self;
         let width = columns.windows.len() as u32;
-        let (mut sums, mut tile) = (Sums::<N>::ZERO, Tile::<N>::new());
+        let (mut sums, mut tile, mut pair) = (Sums::<N>::ZERO, Tile::<N>::new(), Pair::new());
         for mixes in mixes.chunks(BATCH) {
             for strip in 0..rows.strips {
                 for (index, mix) in mixes.iter().enumerate() {
@@ -41,6 +42,18 @@ impl<const N: usize> Kernel for DrawMixes<'_, '_, N> {
                     let (marks, base) = (&marks[mix.marks.clone()], mix.channels.levels(mix.under));
                     tile.place.row = tall.start + (LANES * strip) as i32;
                     tile.place.rows = (tall.end - tile.place.row).min(LANES as i32);
+                    sums.rows[index % BATCH] = row;
+                    if let [lower, upper] = marks
+                        && let (Some(lower), Some(upper)) = (lower.spans(inks), upper.spans(inks))
+                    {
+                        pair.set(wide, inks.read(lower, tile.place.row), inks.read(upper, tile.place.row));
+                        let across =
+                            pair.sums::<N>(wide, &mix.channels, [mix.under, lower.colour, upper.colour]);
+                        for (sums, across) in sums.across.iter_mut().zip(&across) {
+                            sums.set(index, *across);
+                        }
+                        continue;
+                    }
                     tile.sums = [Lanes::ZERO; N];
                     for block in 0..columns.strips {
                         tile.place.column = wide.start + (LANES * block) as i32;
@@ -48,9 +61,8 @@ impl<const N: usize> Kernel for DrawMixes<'_, '_, N> {
                         tile.paint(base, mix, marks, inks, scene);
                         tile.add(base, columns.strip(column, block));
                     }
-                    sums.rows[index % BATCH] = row;
-                    for (across, sum) in sums.across.iter_mut().zip(tile.sums) {
-                        across.set(index, sum);
+                    for (across, sum) in sums.across.iter_mut().zip(&tile.sums) {
+                        across.set(index, *sum);
                     }
                 }
                 sums.add(mixes.len(), strip, (columns, rows));
@@ -60,6 +72,15 @@ impl<const N: usize> Kernel for DrawMixes<'_, '_, N> {
                 mix.channels.write(sums.totals.shrunk(index), mix.cell as usize, canvas);
             }
         }
+    }
+}
+
+impl Mark {
+    /// The shape, if it is nothing but spans in this cell.
+    #[inline(always)]
+    fn spans(self, inks: &Inks) -> Option<&Ink> {
+        let ink = inks.get(self.ink);
+        (self.lines == 0 && ink.is_simple()).then_some(ink)
     }
 }
 
