@@ -22,7 +22,7 @@ pub(super) struct Mark {
 pub(super) const NO_LINE: u32 = u32::MAX;
 
 /// The channels of a cell that are drawn: those that change, but for those that are everywhere what red is.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Channels {
     pub drawn: [u8; 3],
     pub count: u8,
@@ -30,7 +30,39 @@ pub(super) struct Channels {
     shown: [u8; 3],
 }
 
+/// Those for each answer to five questions, a bit to each: whether red, green and blue change, and whether
+/// green and blue differ from red anywhere.
+static CHANNELS: [Channels; 32] = {
+    let mut channels = [Channels::of(0); 32];
+    let mut answers = 0;
+    while answers < channels.len() {
+        channels[answers] = Channels::of(answers);
+        answers += 1;
+    }
+    channels
+};
+
 impl Channels {
+    const fn of(answers: usize) -> Self {
+        let [red, green, blue] = [answers & 1 != 0, answers & 2 != 0, answers & 4 != 0];
+        let [green_differs, blue_differs] = [answers & 8 != 0, answers & 16 != 0];
+        let wanted = [red, green && green_differs, blue && blue_differs];
+        let like_red = [false, !green_differs, !blue_differs];
+        let mut channels = Self { drawn: [0; 3], count: 0, shown: [u8::MAX; 3] };
+        let mut channel = 0;
+        while channel < wanted.len() {
+            if wanted[channel] {
+                channels.drawn[channels.count as usize] = channel as u8;
+                channels.shown[channel] = channels.count;
+                channels.count += 1;
+            } else if like_red[channel] {
+                channels.shown[channel] = channels.shown[0];
+            }
+            channel += 1;
+        }
+        channels
+    }
+
     /// Puts what was drawn into the picture.
     #[inline(always)]
     pub fn write<const N: usize>(&self, values: [u8; N], cell: usize, canvas: &mut Canvas) {
@@ -205,23 +237,9 @@ impl Contrast {
     /// The channels that tell them apart.
     #[inline(always)]
     pub fn channels(self) -> Channels {
-        let like_red = [self.green & 0xff == 0, self.blue & 0xff == 0];
-        let wanted = [
-            self.differing & 0xff != 0,
-            self.differing >> 8 & 0xff != 0 && !like_red[0],
-            self.differing >> 16 & 0xff != 0 && !like_red[1],
-        ];
-        let mut channels = Channels::default();
-        for (channel, is_wanted) in wanted.into_iter().enumerate() {
-            channels.drawn[usize::from(channels.count).min(2)] = channel as u8;
-            channels.shown[channel] = if is_wanted { channels.count } else { u8::MAX };
-            channels.count += u8::from(is_wanted);
-        }
-        for (channel, is_red) in (1..).zip(like_red) {
-            if is_red {
-                channels.shown[channel] = channels.shown[0];
-            }
-        }
-        channels
+        let Self { differing, green, blue, .. } = self;
+        let bits = [differing & 0xff, differing & 0xff00, differing & 0xff_0000, green & 0xff, blue & 0xff];
+        let index = bits.iter().rev().fold(0, |index, &bits| 2 * index + usize::from(bits != 0));
+        CHANNELS[index]
     }
 }

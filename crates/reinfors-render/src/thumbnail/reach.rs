@@ -7,7 +7,7 @@ use super::extents::Extents;
 use super::ink::{Ink, Inks};
 use super::outline::{Flat, Soft, Steep, Turn};
 use super::rows::{LANES, Lanes, Places, mask};
-use super::spans::NO_LEFT;
+use super::spans::{NO_LEFT, Place, Spans};
 use super::windows::{Axes, Scale, Window, Windows};
 use std::ops::Range;
 
@@ -173,15 +173,14 @@ fn aside(x: i32, direction: i32, first: Lanes, last: Lanes) -> [Places; 2] {
     ]
 }
 
-impl Inks {
-    /// The columns that two simple shapes fill between them in all rows of a window, if there are any.
+impl Spans {
+    /// The columns that two layers fill between them in all rows of a window, if there are any.
     #[inline(always)]
-    pub fn common(&self, a: u32, b: u32, window: &Window) -> Option<[i16; 2]> {
-        let (a, b) = (self.get(a), self.get(b));
+    pub fn common(&self, a: Place, b: Place, window: &Window) -> Option<[i16; 2]> {
         let mut columns = [0, i16::MAX];
         let mut row = window.start;
         while row < window.end {
-            let (a, b) = (self.read(a, row), self.read(b, row));
+            let (a, b) = (self.at(a, row), self.at(b, row));
             let beyond = Lanes::beyond(window.end.abs_diff(row) as usize);
             let (mut lefts, mut rights) = (Places([0; LANES]), Places([0; LANES]));
             for lane in 0..LANES {

@@ -2,11 +2,12 @@
 //! through any more.
 
 use super::cells::{Cells, LINES, NONE, Stroke};
+use super::fills::{Fills, Paint};
 use super::ink::{Ink, Inks};
 use super::jobs::{Channels, Contrast, Edges, Jobs, Kind, Mark, NO_LINE};
-use super::runs::{Paint, Runs};
 use super::sets::{STRETCH, Set, between, take_first};
-use super::windows::Axes;
+use super::spans::{Place, Spans};
+use super::windows::{Axes, Scale, Window};
 use crate::Colour;
 use crate::canvas::Canvas;
 use reinfors_math::cpu::Kernel;
@@ -46,10 +47,11 @@ impl Kernel for Sort<'_, '_> {
 
 /// A stretch of a row.
 #[derive(Clone, Copy)]
-struct Stretch {
+struct Stretch<'a> {
     row: usize,
-    /// Which one of the row it is.
-    index: usize,
+    /// What its pixels say of its cells, and what they depend on.
+    scale: Scale<'a>,
+    window: &'a Window,
     /// The first column, the number of columns, and the first cell.
     column: usize,
     count: usize,
@@ -74,8 +76,8 @@ struct Look {
     is_simple: bool,
     is_plain: bool,
     kinds: [Kind; LINES],
-    /// Its lines, as far as they are told apart.
-    lines: usize,
+    /// Where its spans lie, or the first of each row.
+    place: Place,
 }
 
 /// Sorts a stretch after the other; keeps its buffers.
@@ -83,14 +85,14 @@ struct Look {
 pub(super) struct Sorter {
     /// From the last drawn to the first.
     seen: Vec<Seen>,
-    runs: Runs,
+    fills: Fills,
     /// That of each shape.
     looks: Vec<Look>,
 }
 
 impl Sorter {
     pub fn new() -> Self {
-        Self { seen: Vec::with_capacity(STRETCH), runs: Runs::new(), looks: Vec::new() }
+        Self { seen: Vec::with_capacity(STRETCH), fills: Fills::new(), looks: Vec::new() }
     }
 
     #[inline(always)]
@@ -106,18 +108,20 @@ impl Sorter {
             for index in 0..cells.stretches {
                 let columns = cells.stretch(index);
                 let (column, count) = (columns.start, columns.len());
-                let stretch = Stretch { row, index, column, count, cell: row * cells.width + column };
+                let (scale, window) = (sight.axes.0.scale(index), &sight.axes.1.windows[row]);
+                let cell = row * cells.width + column;
+                let stretch = Stretch { row, scale, window, column, count, cell };
                 let last = cells.last(row, index);
                 if last == NONE && sight.is_even() {
-                    for (plane, shown) in canvas.planes.iter_mut().zip(ground.shown.channels()) {
+                    for (plane, shown) in canvas.planes.iter_mut().zip(ground.shown) {
                         plane[stretch.cell..stretch.cell + count].fill(shown);
                     }
                     continue;
                 }
                 let (single, several) = self.walk(sight, ground, &stretch, last);
                 self.paint(sight, &stretch, canvas);
-                self.take_single(single, sight, &stretch, jobs);
-                self.take_several(several, sight, &stretch, jobs);
+                let left = self.take_single(single, sight, &stretch, jobs);
+                self.take_several(several | left, sight, &stretch, jobs);
             }
         }
     }
@@ -125,55 +129,35 @@ impl Sorter {
     /// Finds what shows of the strokes from `at` back: where one of them does, and where several do.
     #[inline(always)]
     fn walk(&mut self, sight: &Sight, ground: Paint, stretch: &Stretch, mut at: u32) -> (Set, Set) {
-        self.seen.clear();
-        self.runs.clear();
-        let strokes = &sight.cells.strokes[..];
+        let Self { seen, fills, looks } = self;
+        seen.clear();
+        fills.clear();
+        let (strokes, spans, looks) = (&sight.cells.strokes[..], &sight.inks.spans, &looks[..]);
         let mut open = between(0, stretch.count);
         let (mut one, mut several) = (0, 0);
         while at != NONE && open != 0 {
             let stroke = &strokes[at as usize];
             let mut filled = stroke.covered & open;
             let mut shown = stroke.reached() & (open ^ filled);
-            if shown & one != 0 {
-                let joined = self.joined(stroke.ink, shown, sight, stretch);
+            let look = &looks[stroke.ink as usize];
+            if shown & one != 0 && look.is_simple {
+                let joined = stretch.joined(look.place, shown, seen, looks, spans);
                 filled |= joined;
                 shown ^= joined;
             }
             if shown != 0 {
                 several |= one & shown;
                 one |= shown;
-                self.seen.push(Seen { stroke: at, ink: stroke.ink, cells: shown });
+                seen.push(Seen { stroke: at, ink: stroke.ink, cells: shown });
             }
             if filled != 0 {
-                self.runs.fill(filled, self.looks[stroke.ink as usize].paint);
+                fills.push(filled, look.paint);
                 open ^= filled;
             }
             at = stroke.before;
         }
-        self.runs.fill(open, ground);
+        fills.push(open, ground);
         (one & !several, several)
-    }
-
-    /// Which of some cells a shape fills together with one that is drawn later, as two tiles of a road do
-    /// where they meet. There it is its colour all over, and nothing below it shows.
-    #[inline(always)]
-    fn joined(&self, ink: u32, shown: Set, sight: &Sight, stretch: &Stretch) -> Set {
-        let mut joined = 0;
-        if !self.looks[ink as usize].is_simple {
-            return joined;
-        }
-        let (columns, rows) = sight.axes;
-        let (scale, window) = (columns.scale(stretch.index), &rows.windows[stretch.row]);
-        for seen in &self.seen {
-            let both = seen.cells & shown;
-            if both != 0
-                && self.looks[seen.ink as usize].is_simple
-                && let Some([left, right]) = sight.inks.common(ink, seen.ink, window)
-            {
-                joined |= scale.inside(left, right) & both;
-            }
-        }
-        joined
     }
 
     /// Paints the cells of a row with the colours that fill them.
@@ -188,27 +172,32 @@ impl Sorter {
         ) else {
             return self.paint_singly(sight, stretch, canvas);
         };
-        let mut rest = self.runs.starts;
-        while let Some(start) = take_first(&mut rest) {
-            let end = if rest == 0 { stretch.count } else { rest.trailing_zeros() as usize };
-            let shown = self.runs.paint(start).shown.channels();
+        let mut rest = self.fills.starts;
+        let mut next = take_first(&mut rest);
+        while let Some(start) = next {
+            next = take_first(&mut rest);
+            let end = next.unwrap_or(stretch.count);
+            let shown = self.fills.paint(start).shown;
             let mut cell = start;
-            while cell < end {
-                // Whole pieces: what is too much belongs to runs, rows or a panel that are painted later.
+            // Whole pieces: what is too much belongs to runs, rows or a panel that are painted later.
+            loop {
                 for (line, shown) in [&mut *red, &mut *green, &mut *blue].into_iter().zip(shown) {
                     line[cell % STRETCH..][..PIECE].copy_from_slice(&[shown; PIECE]);
                 }
                 cell += PIECE;
+                if cell >= end {
+                    break;
+                }
             }
         }
     }
 
     /// The same, cell by cell: each may come out differently, and there may be no room after the last.
     fn paint_singly(&self, sight: &Sight, stretch: &Stretch, canvas: &mut Canvas) {
-        let mut paint = self.runs.paint(0);
+        let mut paint = self.fills.paint(0);
         for cell in 0..stretch.count {
-            if self.runs.starts >> cell & 1 != 0 {
-                paint = self.runs.paint(cell);
+            if self.fills.starts >> cell & 1 != 0 {
+                paint = self.fills.paint(cell);
             }
             let shown = sight.shown(paint.colour, stretch.row, stretch.column + cell);
             for (plane, shown) in canvas.planes.iter_mut().zip(shown) {
@@ -217,11 +206,12 @@ impl Sorter {
         }
     }
 
-    /// Cells that one stroke shows in.
+    /// Makes edges of cells that one stroke shows in. Results in those that are none.
     #[inline(always)]
-    fn take_single(&mut self, single: Set, sight: &Sight, stretch: &Stretch, jobs: &mut Jobs) {
-        let Self { seen, runs, looks, .. } = self;
+    fn take_single(&mut self, single: Set, sight: &Sight, stretch: &Stretch, jobs: &mut Jobs) -> Set {
+        let Self { seen, fills, looks } = self;
         let (strokes, looks) = (&sight.cells.strokes[..], &mut looks[..]);
+        let mut left = 0;
         for seen in &seen[..] {
             let own = seen.cells & single;
             if own == 0 {
@@ -229,37 +219,28 @@ impl Sorter {
             }
             let stroke = &strokes[seen.stroke as usize];
             let look = &mut looks[seen.ink as usize];
-            let plain = if look.is_plain { own & !stroke.crossed() } else { 0 };
-            let ink = sight.inks.get(seen.ink);
-            let edges = Edges {
-                cells: plain & !stroke.approached(),
-                first: stretch.cell as u32,
-                under: look.under,
-                ink: seen.ink,
-                line: NO_LINE,
-                channels: look.channels,
-            };
-            look.take_edges(Kind::Hard, edges, ink, runs, jobs);
-            for number in 0..look.lines.min(LINES) {
-                let cells = plain & stroke.lines[number];
-                let edges = Edges { cells, line: number as u32, ..edges };
-                look.take_edges(look.kinds[number], edges, ink, runs, jobs);
-            }
-            let mut mixed = own ^ plain;
-            while let Some(cell) = take_first(&mut mixed) {
-                let first = jobs.marks.len();
-                jobs.marks.push(stroke.mark(cell));
-                jobs.push_mix(stretch.cell + cell, runs.split(1 << cell).1, first, sight.inks);
+            let mut plain = if look.is_plain { own & !stroke.crossed() } else { 0 };
+            left |= own ^ plain;
+            for fill in fills.iter() {
+                let cells = plain & fill.cells;
+                if cells != 0 {
+                    look.take_edges(cells, stroke, fill.colour, sight, stretch, jobs);
+                    plain ^= cells;
+                    if plain == 0 {
+                        break;
+                    }
+                }
             }
         }
+        left
     }
 
-    /// Cells that several strokes show in.
+    /// Makes jobs of other cells, one by one.
     #[inline(always)]
     fn take_several(&self, mut several: Set, sight: &Sight, stretch: &Stretch, jobs: &mut Jobs) {
         while let Some(cell) = take_first(&mut several) {
-            let own = 1 << cell;
-            let (under, first) = (self.runs.split(own).1, jobs.marks.len());
+            let own = between(cell, cell + 1);
+            let (under, first) = (self.fills.under(own), jobs.marks.len());
             for seen in self.seen.iter().rev() {
                 if seen.cells & own == 0 {
                     continue;
@@ -268,7 +249,7 @@ impl Sorter {
                 let ink = sight.inks.get(seen.ink);
                 // A shape in the colour of all that is there does not show.
                 if jobs.marks.len() > first || ink.colour != under || ink.picture.is_some() {
-                    jobs.marks.push(stroke.mark(cell));
+                    jobs.marks.push(stroke.mark(own));
                 }
             }
             jobs.push(stretch.cell + cell, under, first, sight.inks);
@@ -276,20 +257,59 @@ impl Sorter {
     }
 }
 
-impl Look {
-    /// Cells with this shape, of which one line comes near or none: edges that differ in what is under them.
+impl Stretch<'_> {
+    /// Which of some cells a simple shape fills together with one that is drawn later, as two tiles of a road
+    /// do where they meet. There it is its colour all over, and nothing below it shows.
     #[inline(always)]
-    fn take_edges(&mut self, kind: Kind, edges: Edges, ink: &Ink, runs: &Runs, jobs: &mut Jobs) {
-        let mut rest = edges.cells;
-        while rest != 0 {
-            let (cells, under) = runs.split(rest);
-            rest ^= cells;
-            if self.under != under {
-                self.under = under;
-                self.channels = Contrast::of(under).and(ink).channels();
+    fn joined(&self, place: Place, shown: Set, seen: &[Seen], looks: &[Look], spans: &Spans) -> Set {
+        let mut joined = 0;
+        for seen in seen {
+            let both = seen.cells & shown;
+            if both == 0 {
+                continue;
             }
-            jobs.push_edges(kind, Edges { cells, under, channels: self.channels, ..edges });
+            let look = &looks[seen.ink as usize];
+            if look.is_simple
+                && let Some([left, right]) = spans.common(place, look.place, self.window)
+            {
+                joined |= self.scale.inside(left, right) & both;
+            }
         }
+        joined
+    }
+}
+
+impl Look {
+    /// Cells with this shape over one colour, of which one line comes near or none.
+    #[inline(always)]
+    fn take_edges(
+        &mut self,
+        cells: Set,
+        stroke: &Stroke,
+        under: Colour,
+        sight: &Sight,
+        stretch: &Stretch,
+        jobs: &mut Jobs,
+    ) {
+        if self.under != under {
+            self.under = under;
+            self.channels = Contrast::of(under).and(sight.inks.get(stroke.ink)).channels();
+        }
+        let edges = Edges {
+            cells,
+            first: stretch.cell as u32,
+            under,
+            ink: stroke.ink,
+            line: NO_LINE,
+            channels: self.channels,
+        };
+        let mut rest = cells;
+        for (number, kind) in self.kinds.into_iter().enumerate() {
+            let cells = cells & stroke.lines[number];
+            rest ^= cells;
+            jobs.push_edges(kind, Edges { cells, line: number as u32, ..edges });
+        }
+        jobs.push_edges(Kind::Hard, Edges { cells: rest, ..edges });
     }
 }
 
@@ -302,7 +322,7 @@ impl Sight<'_> {
 
     #[inline(always)]
     fn paint(&self, colour: Colour) -> Paint {
-        Paint { colour, shown: Colour::rgb(self.shown(colour, 0, 0)) }
+        Paint { colour, shown: self.shown(colour, 0, 0) }
     }
 
     #[inline(always)]
@@ -320,7 +340,7 @@ impl Sight<'_> {
             is_simple: ink.is_simple(),
             is_plain: ink.is_plain(),
             kinds,
-            lines: lines.len(),
+            place: ink.fill.place(0),
         }
     }
 
@@ -359,10 +379,10 @@ impl Stroke {
 
     /// The shape in one cell.
     #[inline(always)]
-    fn mark(&self, cell: usize) -> Mark {
+    fn mark(&self, cell: Set) -> Mark {
         let mut lines = 0;
         for (number, &near) in self.lines.iter().enumerate() {
-            lines |= u32::from(near & between(cell, cell + 1) != 0) << number;
+            lines |= u32::from(near & cell != 0) << number;
         }
         Mark { ink: self.ink, lines }
     }

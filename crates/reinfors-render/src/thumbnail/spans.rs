@@ -52,9 +52,27 @@ impl Layer<'_> {
     }
 }
 
+/// Where a layer lies, for [`Spans::at`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Its first row, in the margin before it.
+    row: i32,
+    /// The index of that row, and of the last one that fifteen more follow.
+    first: u32,
+    last: u32,
+}
+
 impl Fill {
     const fn stride(&self) -> usize {
-        self.rows.end.abs_diff(self.rows.start) as usize + MARGIN
+        (self.rows.end - self.rows.start) as usize + MARGIN
+    }
+
+    /// Where one of its layers lies.
+    #[inline(always)]
+    pub const fn place(&self, layer: usize) -> Place {
+        let first = self.start + layer * self.stride() - MARGIN;
+        let last = first + self.stride() + MARGIN - LANES;
+        Place { row: self.rows.start - MARGIN as i32, first: first as u32, last: last as u32 }
     }
 
     #[inline(always)]
@@ -140,15 +158,17 @@ impl Spans {
         }
     }
 
-    /// The spans of sixteen rows from `row` on.
+    /// The spans of a fill in sixteen rows from `row` on.
     #[inline(always)]
     pub fn read(&self, fill: &Fill, layer: usize, row: i32) -> (Places, Places) {
-        let stride = fill.rows.end - fill.rows.start + MARGIN as i32;
-        let offset = (row - fill.rows.start + MARGIN as i32).min(stride).max(0);
-        let first = fill.start + layer * stride as usize - MARGIN;
-        let read = |places: &[i16]| {
-            Places(places[first + offset as usize..][..LANES].try_into().expect("sixteen rows"))
-        };
+        self.at(fill.place(layer), row)
+    }
+
+    /// The same of a layer whose place is known.
+    #[inline(always)]
+    pub fn at(&self, place: Place, row: i32) -> (Places, Places) {
+        let index = (place.first + (row - place.row).max(0) as u32).min(place.last) as usize;
+        let read = |places: &[i16]| Places(places[index..index + LANES].try_into().expect("sixteen rows"));
         (read(&self.left), read(&self.right))
     }
 
