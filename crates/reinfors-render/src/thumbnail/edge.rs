@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 
 /// Edges of one kind and one number of channels.
 pub(super) struct DrawEdges<'a, 'b, const N: usize> {
-    pub edges: &'a [Edges<u64>],
+    pub edges: &'a [Edges],
     pub kind: Kind,
     pub inks: &'a Inks,
     pub axes: Axes<'a>,
@@ -127,7 +127,7 @@ impl<const N: usize, F: Fringe<N>> Kernel for DrawKind<'_, '_, N, F> {
                         let border = &borders[column];
                         let (shape, fringe) = anew(&job);
                         let cell = edges.first + cell;
-                        places[drawn % BATCH] = Place { cell, channels: &edges.channels };
+                        places[drawn % BATCH] = Place { cell, channels: edges.channels };
                         let cell = Cell { border, columns, column, rows: end };
                         fringe.sum(shape, &cell, &mut sums, lanes);
                         for (channel, sums) in sums.iter().enumerate() {
@@ -241,7 +241,7 @@ impl<const N: usize> Shape<N> {
     #[inline(always)]
     fn prepare(
         &mut self,
-        edges: &Edges<u64>,
+        edges: &Edges,
         ink: &Ink,
         (left, right): (Places, Places),
         weights: &Lanes,

@@ -5,7 +5,7 @@
 use super::cells::LINES;
 use super::ink::{Ink, Inks};
 use super::outline::Soft;
-use super::sets::Set;
+use super::sets::Half;
 use crate::Colour;
 use crate::canvas::Canvas;
 use std::ops::Range;
@@ -104,17 +104,17 @@ impl Kind {
     }
 }
 
-/// Cells of a stretch with one shape over one colour.
+/// Cells of half a stretch with one shape over one colour.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Edges<Cells = Set> {
+pub(super) struct Edges {
     /// Which cells, counted from `first` on.
-    pub cells: Cells,
+    pub cells: Half,
     pub first: u32,
     pub under: Colour,
     pub ink: u32,
     /// The line that comes near, or [`NO_LINE`].
     pub line: u32,
-    pub channels: Channels,
+    pub channels: &'static Channels,
 }
 
 /// Any other cell: shapes over a colour.
@@ -123,13 +123,13 @@ pub(super) struct Mix {
     pub cell: u32,
     pub under: Colour,
     pub marks: Range<usize>,
-    pub channels: Channels,
+    pub channels: &'static Channels,
 }
 
 /// The work of a frame, by kind and by the number of channels less one.
 #[derive(Clone, Debug)]
 pub(super) struct Jobs {
-    pub edges: [[Vec<Edges<u64>>; 3]; 3],
+    pub edges: [[Vec<Edges>; 3]; 3],
     pub mixes: [Vec<Mix>; 3],
     pub marks: Vec<Mark>,
 }
@@ -154,12 +154,10 @@ impl Jobs {
     /// Takes edges, if there are any and they show.
     #[inline(always)]
     pub fn push_edges(&mut self, kind: Kind, edges: Edges) {
-        let Edges { cells, first, under, ink, line, channels } = edges;
-        let Some(index) = usize::from(channels.count).checked_sub(1) else { return };
-        for (cells, first) in [(cells as u64, first), ((cells >> u64::BITS) as u64, first + u64::BITS)] {
-            if cells != 0 {
-                self.edges[kind as usize][index].push(Edges { cells, first, under, ink, line, channels });
-            }
+        if let Some(index) = usize::from(edges.channels.count).checked_sub(1)
+            && edges.cells != 0
+        {
+            self.edges[kind as usize][index].push(edges);
         }
     }
 
@@ -236,10 +234,10 @@ impl Contrast {
 
     /// The channels that tell them apart.
     #[inline(always)]
-    pub fn channels(self) -> Channels {
+    pub fn channels(self) -> &'static Channels {
         let Self { differing, green, blue, .. } = self;
         let bits = [differing & 0xff, differing & 0xff00, differing & 0xff_0000, green & 0xff, blue & 0xff];
         let index = bits.iter().rev().fold(0, |index, &bits| 2 * index + usize::from(bits != 0));
-        CHANNELS[index]
+        &CHANNELS[index]
     }
 }

@@ -48,7 +48,7 @@ impl<const N: usize> Kernel for DrawMixes<'_, '_, N> {
                     {
                         pair.set(wide, inks.read(lower, tile.place.row), inks.read(upper, tile.place.row));
                         let across =
-                            pair.sums::<N>(wide, &mix.channels, [mix.under, lower.colour, upper.colour]);
+                            pair.sums::<N>(wide, mix.channels, [mix.under, lower.colour, upper.colour]);
                         for (sums, across) in sums.across.iter_mut().zip(&across) {
                             sums.set(index, *across);
                         }

@@ -5,12 +5,13 @@ use super::cells::{Cells, LINES, NONE, Stroke};
 use super::fills::{Fills, Paint};
 use super::ink::{Ink, Inks};
 use super::jobs::{Channels, Contrast, Edges, Jobs, Kind, Mark, NO_LINE};
-use super::sets::{STRETCH, Set, between, take_first};
+use super::sets::{HALF, Half, STRETCH, half, take_first};
 use super::spans::{Place, Spans};
 use super::windows::{Axes, Scale, Window};
 use crate::Colour;
 use crate::canvas::Canvas;
 use reinfors_math::cpu::Kernel;
+use std::ops::Range;
 
 /// Cells that are painted at a time.
 const PIECE: usize = 32;
@@ -45,17 +46,19 @@ impl Kernel for Sort<'_, '_> {
     }
 }
 
-/// A stretch of a row.
+/// A stretch of a row. Its halves, 0 and 1, are sorted one after the other.
 #[derive(Clone, Copy)]
 struct Stretch<'a> {
     row: usize,
-    /// What its pixels say of its cells, and what they depend on.
+    /// The first column, its cell, and the number of columns.
+    column: usize,
+    cell: usize,
+    count: usize,
+    /// What pixels say of its cells, and what those depend on.
     scale: Scale<'a>,
     window: &'a Window,
-    /// The first column, the number of columns, and the first cell.
-    column: usize,
-    count: usize,
-    cell: usize,
+    /// The stroke that was drawn last.
+    last: u32,
 }
 
 /// A stroke that shows in some cells without filling them.
@@ -63,7 +66,7 @@ struct Stretch<'a> {
 struct Seen {
     stroke: u32,
     ink: u32,
-    cells: Set,
+    cells: Half,
 }
 
 /// What of a shape is asked for row after row.
@@ -72,7 +75,7 @@ struct Look {
     paint: Paint,
     /// A colour that it was seen over, and how it differs from that.
     under: Colour,
-    channels: Channels,
+    channels: &'static Channels,
     is_simple: bool,
     is_plain: bool,
     kinds: [Kind; LINES],
@@ -92,7 +95,7 @@ pub(super) struct Sorter {
 
 impl Sorter {
     pub fn new() -> Self {
-        Self { seen: Vec::with_capacity(STRETCH), fills: Fills::new(), looks: Vec::new() }
+        Self { seen: Vec::with_capacity(HALF), fills: Fills::new(), looks: Vec::new() }
     }
 
     #[inline(always)]
@@ -106,53 +109,77 @@ impl Sorter {
         let ground = sight.paint(sight.ground);
         for row in 0..sight.axes.1.end {
             for index in 0..cells.stretches {
-                let columns = cells.stretch(index);
-                let (column, count) = (columns.start, columns.len());
-                let (scale, window) = (sight.axes.0.scale(index), &sight.axes.1.windows[row]);
-                let cell = row * cells.width + column;
-                let stretch = Stretch { row, scale, window, column, count, cell };
-                let last = cells.last(row, index);
-                if last == NONE && sight.is_even() {
-                    for (plane, shown) in canvas.planes.iter_mut().zip(ground.shown) {
-                        plane[stretch.cell..stretch.cell + count].fill(shown);
+                let Range { start: column, end } = cells.stretch(index);
+                let stretch = Stretch {
+                    row,
+                    column,
+                    cell: row * cells.width + column,
+                    count: end - column,
+                    scale: sight.axes.0.scale(index),
+                    window: &sight.axes.1.windows[row],
+                    last: cells.last(row, index),
+                };
+                let mut planes = canvas.planes.each_mut().map(|plane| &mut plane[stretch.cell..]);
+                if stretch.last == NONE && sight.is_even() {
+                    for (plane, shown) in planes.iter_mut().zip(ground.shown) {
+                        plane[..stretch.count].fill(shown);
                     }
                     continue;
                 }
-                let (single, several) = self.walk(sight, ground, &stretch, last);
-                self.paint(sight, &stretch, canvas);
-                let left = self.take_single(single, sight, &stretch, jobs);
-                self.take_several(several | left, sight, &stretch, jobs);
+                self.sort_half::<0>(sight, ground, &stretch, jobs, &mut planes);
+                if stretch.count > HALF {
+                    self.sort_half::<1>(sight, ground, &stretch, jobs, &mut planes);
+                }
             }
         }
     }
 
-    /// Finds what shows of the strokes from `at` back: where one of them does, and where several do.
+    /// Sorts the cells of a half. The planes begin with the stretch.
     #[inline(always)]
-    fn walk(&mut self, sight: &Sight, ground: Paint, stretch: &Stretch, mut at: u32) -> (Set, Set) {
+    fn sort_half<const H: usize>(
+        &mut self,
+        sight: &Sight,
+        ground: Paint,
+        stretch: &Stretch,
+        jobs: &mut Jobs,
+        planes: &mut [&mut [u8]; 3],
+    ) {
+        let (single, several) = self.walk::<H>(sight, ground, stretch);
+        self.paint::<H>(sight, stretch, planes);
+        let left = self.take_single::<H>(single, sight, stretch, jobs);
+        self.take_several::<H>(several | left, sight, stretch, jobs);
+    }
+
+    /// Finds what shows of the strokes: where one of them does, and where several do.
+    #[inline(always)]
+    fn walk<const H: usize>(&mut self, sight: &Sight, ground: Paint, stretch: &Stretch) -> (Half, Half) {
         let Self { seen, fills, looks } = self;
         seen.clear();
         fills.clear();
         let (strokes, spans, looks) = (&sight.cells.strokes[..], &sight.inks.spans, &looks[..]);
-        let mut open = between(0, stretch.count);
+        let mut open = Half::MAX >> (HALF - stretch.count::<H>());
         let (mut one, mut several) = (0, 0);
+        let mut at = stretch.last;
         while at != NONE && open != 0 {
             let stroke = &strokes[at as usize];
-            let mut filled = stroke.covered & open;
-            let mut shown = stroke.reached() & (open ^ filled);
-            let look = &looks[stroke.ink as usize];
-            if shown & one != 0 && look.is_simple {
-                let joined = stretch.joined(look.place, shown, seen, looks, spans);
-                filled |= joined;
-                shown ^= joined;
-            }
-            if shown != 0 {
-                several |= one & shown;
-                one |= shown;
-                seen.push(Seen { stroke: at, ink: stroke.ink, cells: shown });
-            }
-            if filled != 0 {
-                fills.push(filled, look.paint);
-                open ^= filled;
+            let mut filled = half::<H>(stroke.covered) & open;
+            let mut shown = stroke.reached::<H>() & (open ^ filled);
+            if filled | shown != 0 {
+                let look = &looks[stroke.ink as usize];
+                if shown & one != 0 && look.is_simple {
+                    let joined = stretch.joined::<H>(look.place, shown, seen, looks, spans);
+                    filled |= joined;
+                    shown ^= joined;
+                }
+                if shown != 0 {
+                    several |= one & shown;
+                    one |= shown;
+                    seen.push(Seen { stroke: at, ink: stroke.ink, cells: shown });
+                }
+                if filled != 0 {
+                    fills.push(filled, look.paint);
+                    open ^= filled;
+                }
             }
             at = stroke.before;
         }
@@ -160,29 +187,25 @@ impl Sorter {
         (one & !several, several)
     }
 
-    /// Paints the cells of a row with the colours that fill them.
+    /// Paints the cells with the colours that fill them.
     #[inline(always)]
-    fn paint(&self, sight: &Sight, stretch: &Stretch, canvas: &mut Canvas) {
-        let [red, green, blue] = canvas.planes.each_mut();
-        let (Some(red), Some(green), Some(blue), true) = (
-            red[stretch.cell..].first_chunk_mut::<LINE>(),
-            green[stretch.cell..].first_chunk_mut::<LINE>(),
-            blue[stretch.cell..].first_chunk_mut::<LINE>(),
-            sight.is_even(),
-        ) else {
-            return self.paint_singly(sight, stretch, canvas);
+    fn paint<const H: usize>(&self, sight: &Sight, stretch: &Stretch, planes: &mut [&mut [u8]; 3]) {
+        let ([Some(red), Some(green), Some(blue)], true) =
+            (planes.each_mut().map(|plane| plane.first_chunk_mut::<LINE>()), sight.is_even())
+        else {
+            return self.paint_singly::<H>(sight, stretch, planes);
         };
         let mut rest = self.fills.starts;
         let mut next = take_first(&mut rest);
         while let Some(start) = next {
             next = take_first(&mut rest);
-            let end = next.unwrap_or(stretch.count);
+            let end = next.unwrap_or(stretch.count::<H>());
             let shown = self.fills.paint(start).shown;
             let mut cell = start;
             // Whole pieces: what is too much belongs to runs, rows or a panel that are painted later.
             loop {
                 for (line, shown) in [&mut *red, &mut *green, &mut *blue].into_iter().zip(shown) {
-                    line[cell % STRETCH..][..PIECE].copy_from_slice(&[shown; PIECE]);
+                    line[HALF * H + cell % HALF..][..PIECE].copy_from_slice(&[shown; PIECE]);
                 }
                 cell += PIECE;
                 if cell >= end {
@@ -193,22 +216,29 @@ impl Sorter {
     }
 
     /// The same, cell by cell: each may come out differently, and there may be no room after the last.
-    fn paint_singly(&self, sight: &Sight, stretch: &Stretch, canvas: &mut Canvas) {
+    fn paint_singly<const H: usize>(&self, sight: &Sight, stretch: &Stretch, planes: &mut [&mut [u8]; 3]) {
         let mut paint = self.fills.paint(0);
-        for cell in 0..stretch.count {
+        for cell in 0..stretch.count::<H>() {
             if self.fills.starts >> cell & 1 != 0 {
                 paint = self.fills.paint(cell);
             }
+            let cell = HALF * H + cell;
             let shown = sight.shown(paint.colour, stretch.row, stretch.column + cell);
-            for (plane, shown) in canvas.planes.iter_mut().zip(shown) {
-                plane[stretch.cell + cell] = shown;
+            for (plane, shown) in planes.iter_mut().zip(shown) {
+                plane[cell] = shown;
             }
         }
     }
 
     /// Makes edges of cells that one stroke shows in. Results in those that are none.
     #[inline(always)]
-    fn take_single(&mut self, single: Set, sight: &Sight, stretch: &Stretch, jobs: &mut Jobs) -> Set {
+    fn take_single<const H: usize>(
+        &mut self,
+        single: Half,
+        sight: &Sight,
+        stretch: &Stretch,
+        jobs: &mut Jobs,
+    ) -> Half {
         let Self { seen, fills, looks } = self;
         let (strokes, looks) = (&sight.cells.strokes[..], &mut looks[..]);
         let mut left = 0;
@@ -219,12 +249,12 @@ impl Sorter {
             }
             let stroke = &strokes[seen.stroke as usize];
             let look = &mut looks[seen.ink as usize];
-            let mut plain = if look.is_plain { own & !stroke.crossed() } else { 0 };
+            let mut plain = if look.is_plain { own & !stroke.crossed::<H>() } else { 0 };
             left |= own ^ plain;
             for fill in fills.iter() {
                 let cells = plain & fill.cells;
                 if cells != 0 {
-                    look.take_edges(cells, stroke, fill.colour, sight, stretch, jobs);
+                    look.take_edges::<H>(cells, stroke, fill.colour, sight, stretch, jobs);
                     plain ^= cells;
                     if plain == 0 {
                         break;
@@ -237,9 +267,15 @@ impl Sorter {
 
     /// Makes jobs of other cells, one by one.
     #[inline(always)]
-    fn take_several(&self, mut several: Set, sight: &Sight, stretch: &Stretch, jobs: &mut Jobs) {
+    fn take_several<const H: usize>(
+        &self,
+        mut several: Half,
+        sight: &Sight,
+        stretch: &Stretch,
+        jobs: &mut Jobs,
+    ) {
         while let Some(cell) = take_first(&mut several) {
-            let own = between(cell, cell + 1);
+            let own = 1 << cell;
             let (under, first) = (self.fills.under(own), jobs.marks.len());
             for seen in self.seen.iter().rev() {
                 if seen.cells & own == 0 {
@@ -249,19 +285,32 @@ impl Sorter {
                 let ink = sight.inks.get(seen.ink);
                 // A shape in the colour of all that is there does not show.
                 if jobs.marks.len() > first || ink.colour != under || ink.picture.is_some() {
-                    jobs.marks.push(stroke.mark(own));
+                    jobs.marks.push(stroke.mark::<H>(own));
                 }
             }
-            jobs.push(stretch.cell + cell, under, first, sight.inks);
+            jobs.push(stretch.cell + HALF * H + cell, under, first, sight.inks);
         }
     }
 }
 
 impl Stretch<'_> {
+    /// Columns of a half.
+    #[inline(always)]
+    fn count<const H: usize>(&self) -> usize {
+        (self.count - HALF * H).min(HALF)
+    }
+
     /// Which of some cells a simple shape fills together with one that is drawn later, as two tiles of a road
     /// do where they meet. There it is its colour all over, and nothing below it shows.
     #[inline(always)]
-    fn joined(&self, place: Place, shown: Set, seen: &[Seen], looks: &[Look], spans: &Spans) -> Set {
+    fn joined<const H: usize>(
+        &self,
+        place: Place,
+        shown: Half,
+        seen: &[Seen],
+        looks: &[Look],
+        spans: &Spans,
+    ) -> Half {
         let mut joined = 0;
         for seen in seen {
             let both = seen.cells & shown;
@@ -272,7 +321,7 @@ impl Stretch<'_> {
             if look.is_simple
                 && let Some([left, right]) = spans.common(place, look.place, self.window)
             {
-                joined |= self.scale.inside(left, right) & both;
+                joined |= half::<H>(self.scale.inside(left, right)) & both;
             }
         }
         joined
@@ -282,9 +331,9 @@ impl Stretch<'_> {
 impl Look {
     /// Cells with this shape over one colour, of which one line comes near or none.
     #[inline(always)]
-    fn take_edges(
+    fn take_edges<const H: usize>(
         &mut self,
-        cells: Set,
+        cells: Half,
         stroke: &Stroke,
         under: Colour,
         sight: &Sight,
@@ -297,15 +346,15 @@ impl Look {
         }
         let edges = Edges {
             cells,
-            first: stretch.cell as u32,
+            first: (stretch.cell + HALF * H) as u32,
             under,
             ink: stroke.ink,
             line: NO_LINE,
             channels: self.channels,
         };
         let mut rest = cells;
-        for (number, kind) in self.kinds.into_iter().enumerate() {
-            let cells = cells & stroke.lines[number];
+        for (number, (kind, near)) in self.kinds.into_iter().zip(stroke.near::<H>()).enumerate() {
+            let cells = cells & near;
             rest ^= cells;
             jobs.push_edges(kind, Edges { cells, line: number as u32, ..edges });
         }
@@ -357,31 +406,32 @@ impl Sight<'_> {
 }
 
 impl Stroke {
-    /// Cells that one of the shape's lines comes near.
+    /// Cells that each of its lines comes near.
     #[inline(always)]
-    fn approached(&self) -> Set {
-        let [a, b, c, d] = self.lines;
-        a | b | c | d
+    fn near<const H: usize>(&self) -> [Half; LINES] {
+        let [a, b, c, d] = &self.lines;
+        [half::<H>(*a), half::<H>(*b), half::<H>(*c), half::<H>(*d)]
     }
 
     /// Cells that the shape touches or fills.
     #[inline(always)]
-    fn reached(&self) -> Set {
-        self.touched | self.approached()
+    fn reached<const H: usize>(&self) -> Half {
+        let [a, b, c, d] = self.lines;
+        half::<H>(self.touched | a | b | c | d)
     }
 
     /// Cells that several of its lines come near.
     #[inline(always)]
-    fn crossed(&self) -> Set {
-        let [a, b, c, d] = self.lines;
+    fn crossed<const H: usize>(&self) -> Half {
+        let [a, b, c, d] = self.near::<H>();
         a & b | c & d | (a | b) & (c | d)
     }
 
     /// The shape in one cell.
     #[inline(always)]
-    fn mark(&self, cell: Set) -> Mark {
+    fn mark<const H: usize>(&self, cell: Half) -> Mark {
         let mut lines = 0;
-        for (number, &near) in self.lines.iter().enumerate() {
+        for (number, near) in self.near::<H>().into_iter().enumerate() {
             lines |= u32::from(near & cell != 0) << number;
         }
         Mark { ink: self.ink, lines }
