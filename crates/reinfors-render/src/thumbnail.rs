@@ -43,7 +43,7 @@ use cells::Cells;
 use edge::{Border, DrawEdges};
 use extents::Extents;
 use ink::Inks;
-use jobs::{Jobs, Kind};
+use jobs::Jobs;
 use mix::DrawMixes;
 use reinfors_math::cpu::{Kernel, Level};
 use sort::{Sight, Sort, Sorter};
@@ -151,11 +151,9 @@ impl Thumbnail {
         let Self { columns, rows, inks, cells, sorter, jobs, level, .. } = self;
         let sight = Sight { ground, cells, inks, axes: (columns, rows) };
         level.run(Sort { sight, sorter, jobs, canvas });
-        for kind in [Kind::Hard, Kind::Steep, Kind::Flat] {
-            self.draw_edges::<1>(kind, canvas);
-            self.draw_edges::<2>(kind, canvas);
-            self.draw_edges::<3>(kind, canvas);
-        }
+        self.draw_edges::<1>(canvas);
+        self.draw_edges::<2>(canvas);
+        self.draw_edges::<3>(canvas);
         self.draw_mixes::<1>(scene, canvas);
         self.draw_mixes::<2>(scene, canvas);
         self.draw_mixes::<3>(scene, canvas);
@@ -182,13 +180,11 @@ impl Thumbnail {
         ground
     }
 
-    fn draw_edges<const N: usize>(&mut self, kind: Kind, canvas: &mut Canvas) {
+    fn draw_edges<const N: usize>(&mut self, canvas: &mut Canvas) {
         let Self { columns, rows, borders, inks, jobs, level, .. } = self;
-        let (edges, axes) = (&jobs.edges[kind as usize][N - 1][..], (&*columns, &*rows));
-        if edges.is_empty() {
-            return;
+        if jobs.edges.iter().any(|kind| !kind[N - 1].is_empty()) {
+            level.run(DrawEdges::<N> { jobs, inks, axes: (columns, rows), borders, canvas });
         }
-        DrawEdges::<N> { edges, kind, inks, axes, borders, canvas }.run_at(*level);
     }
 
     fn draw_mixes<const N: usize>(&mut self, scene: &Scene, canvas: &mut Canvas) {

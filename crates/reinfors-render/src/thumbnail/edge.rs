@@ -6,35 +6,34 @@
 
 use super::flat::FlatRows;
 use super::ink::{Ink, Inks};
-use super::jobs::{Channels, Edges, Kind};
+use super::jobs::{Channels, Edges, Jobs, Kind};
 use super::outline::{Soft, Turn};
 use super::rows::{BATCH, Interval, Intervals, LANES, LaneCount, Lanes, Places, anew};
 use super::steep::SteepRows;
-use super::sums::Totals;
+use super::sums::{Filter, Totals};
 use super::windows::{Axes, Window, Windows};
 use crate::canvas::Canvas;
 use crate::filter::high;
-use reinfors_math::cpu::{Kernel, Level};
-use std::marker::PhantomData;
+use reinfors_math::cpu::Kernel;
 
-/// Edges of one kind and one number of channels.
+/// Edges of one number of channels.
 pub(super) struct DrawEdges<'a, 'b, const N: usize> {
-    pub edges: &'a [Edges],
-    pub kind: Kind,
+    pub jobs: &'a Jobs,
     pub inks: &'a Inks,
     pub axes: Axes<'a>,
     pub borders: &'a [Border],
     pub canvas: &'a mut Canvas<'b>,
 }
 
-impl<const N: usize> DrawEdges<'_, '_, N> {
-    /// Draws them with the instructions of a level.
-    pub fn run_at(self, level: Level) {
-        match self.kind {
-            Kind::Hard => level.run(DrawKind::<N, Hard>(self, PhantomData)),
-            Kind::Steep => level.run(DrawKind::<N, SteepRows<N>>(self, PhantomData)),
-            Kind::Flat => level.run(DrawKind::<N, FlatRows>(self, PhantomData)),
-        }
+impl<const N: usize> Kernel for DrawEdges<'_, '_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(mut self) {
+        let mut totals = Totals::ZERO;
+        self.draw::<Hard>(Kind::Hard, &mut totals);
+        self.draw::<SteepRows<N>>(Kind::Steep, &mut totals);
+        self.draw::<FlatRows>(Kind::Flat, &mut totals);
     }
 }
 
@@ -78,9 +77,6 @@ impl<const N: usize> Fringe<N> for Hard {
     }
 }
 
-/// The same, of a kind that the compiler knows.
-struct DrawKind<'a, 'b, const N: usize, F>(DrawEdges<'a, 'b, N>, PhantomData<F>);
-
 /// Where a cell that is drawn comes to be shown.
 #[derive(Clone, Copy)]
 struct Place<'a> {
@@ -88,18 +84,17 @@ struct Place<'a> {
     channels: &'a Channels,
 }
 
-impl<const N: usize, F: Fringe<N>> Kernel for DrawKind<'_, '_, N, F> {
-    type Output = ();
-
+impl<const N: usize> DrawEdges<'_, '_, N> {
+    /// Draws those of one kind.
     #[inline(always)]
-    fn run(self) {
-        let DrawEdges { edges, inks, axes: (columns, rows), borders, canvas, .. } = self.0;
+    fn draw<F: Fringe<N>>(&mut self, kind: Kind, totals: &mut Totals<N>) {
+        let Self { jobs, inks, axes: (columns, rows), borders, canvas } = self;
+        let edges = &jobs.edges[kind as usize][N - 1][..];
+        let Some(Edges { channels, .. }) = edges.first() else { return };
         let width = columns.windows.len() as u32;
         let lanes = LaneCount::new();
-        let Some(Edges { channels, .. }) = edges.first() else { return };
         let mut places = [Place { cell: 0, channels }; BATCH];
-        let mut totals = Totals::<N>::ZERO;
-        let mut job = (Shape::new(columns.reciprocal), F::NONE);
+        let mut job = (Shape::new(Filter::new(columns)), F::NONE);
         let mut sums = [Lanes::ZERO; N];
         let mut rest = edges;
         while !rest.is_empty() {
@@ -131,7 +126,7 @@ impl<const N: usize, F: Fringe<N>> Kernel for DrawKind<'_, '_, N, F> {
                         let cell = Cell { border, columns, column, rows: end };
                         fringe.sum(shape, &cell, &mut sums, lanes);
                         for (channel, sums) in sums.iter().enumerate() {
-                            totals.add(channel, drawn, strip, shape.filtered(sums));
+                            totals.add(channel, drawn, strip, shape.filter.levels(*sums, &shape.weights));
                         }
                         drawn += 1;
                     }
@@ -188,10 +183,8 @@ pub(super) struct Shape<const N: usize> {
     end: Places,
     pub inside: Intervals,
     pub channels: [Levels; N],
-    reciprocal: Lanes,
+    filter: Filter,
     weights: Lanes,
-    /// The number, where the compiler cannot see it: it joins two shifts, and then widens the product between.
-    four: Lanes,
 }
 
 /// One channel of two colours, in all lanes.
@@ -223,17 +216,16 @@ impl Levels {
 }
 
 impl<const N: usize> Shape<N> {
-    /// None, with the reciprocal of the columns.
+    /// None.
     #[inline(always)]
-    fn new(reciprocal: u16) -> Self {
+    fn new(filter: Filter) -> Self {
         Self {
             left: Places([0; LANES]),
             end: Places([0; LANES]),
             inside: Intervals::NONE,
             channels: [Levels::new(0, 0); N],
-            reciprocal: Lanes::splat(reciprocal),
+            filter,
             weights: Lanes::ZERO,
-            four: Lanes::splat(4),
         }
     }
 
@@ -258,12 +250,6 @@ impl<const N: usize> Shape<N> {
             (self.left.0[lane], self.end.0[lane]) = (left, end);
             self.inside.set(lane, Interval::new(left, end));
         }
-    }
-
-    /// What the sums across come to, each as far as its row counts.
-    #[inline(always)]
-    fn filtered(&self, sums: &Lanes) -> Lanes {
-        sums.high(self.reciprocal).times(self.four).high(self.weights)
     }
 
     /// The sum across a row: so many columns of one colour, the rest of the other. In the first and last column

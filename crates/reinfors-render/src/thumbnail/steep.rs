@@ -60,7 +60,7 @@ impl<const N: usize> Fringe<N> for SteepRows<N> {
         for lane in lanes {
             let step = first.wrapping_add((turn.sign as i16).wrapping_mul(lane as i16));
             let aside = high(step as u16, slope.0[lane]) as i16;
-            let weight = (step as u16).wrapping_mul(line.slope) >> 8;
+            let weight = (step as u16).wrapping_mul(slope.0[lane]) >> 8;
             let near = x.wrapping_add(direction.wrapping_mul(aside));
             let is_none = !soft.has(step);
             // The opacity of a pixel that gets `weight` of 255 parts is `255 * weight / 256`.

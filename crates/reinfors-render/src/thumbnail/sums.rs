@@ -4,6 +4,27 @@ use super::rows::{BATCH, Batch, Lanes, anew};
 use super::windows::{Axes, Windows};
 use crate::filter::high;
 
+/// Makes levels of sums across.
+pub(super) struct Filter {
+    reciprocal: Lanes,
+    /// The number, where the compiler cannot see it: it joins two shifts, and then widens the product between.
+    four: Lanes,
+}
+
+impl Filter {
+    #[inline(always)]
+    pub fn new(columns: &Windows) -> Self {
+        Self { reciprocal: Lanes::splat(columns.reciprocal), four: Lanes::splat(4) }
+    }
+
+    /// What the sums across sixteen rows come to, each as far as its row counts. Read the filter
+    /// [`anew`].
+    #[inline(always)]
+    pub fn levels(&self, across: Lanes, weights: &Lanes) -> Lanes {
+        across.high(self.reciprocal).times(self.four).high(*weights)
+    }
+}
+
 /// What the rows of cells come to, sixteen sums of each cell that are yet to become one.
 pub(super) struct Totals<const N: usize> {
     rows: [Batch; N],
@@ -67,16 +88,11 @@ impl<const N: usize> Sums<N> {
     /// Takes what was summed across, in a strip of each cell.
     #[inline(always)]
     pub fn add(&mut self, count: usize, strip: usize, (columns, rows): Axes) {
-        let reciprocal = Lanes::splat(columns.reciprocal);
-        for index in 0..count {
-            for across in &mut self.across {
-                across.set(index, across.get(index).high(*anew(&reciprocal)));
-            }
-        }
+        let filter = Filter::new(columns);
         for (index, &row) in self.rows[..count].iter().enumerate() {
-            let weights = rows.strip(row, strip);
+            let (filter, weights) = (anew(&filter), rows.strip(row, strip));
             for (channel, across) in self.across.iter().enumerate() {
-                self.totals.add(channel, index, strip, across.get(index).times_four().high(*weights));
+                self.totals.add(channel, index, strip, filter.levels(across.get(index), weights));
             }
         }
     }
