@@ -8,7 +8,7 @@
 //!    edge (`outline`). Sixteen rows of a cell are one vector, so that a column of the surface costs a few
 //!    operations and the sum across needs none of its own.
 //! 3. What is to be drawn is sorted first (`jobs`): most cells are one edge (`edge`), the rest take a few
-//!    columns of memory (`mix`). Each kind is a kernel of its own.
+//!    columns of memory (`mix`), or are two shapes of spans (`pair`). Each kind is a kernel of its own.
 //! 4. A channel that no colour of a cell changes is not drawn, nor one that equals another.
 //!
 //! The road not taken: whole scanlines, painted span after span, then shrunk. It is simpler, but every span

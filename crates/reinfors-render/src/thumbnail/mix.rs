@@ -9,8 +9,8 @@ use super::jobs::{Mark, Mix};
 use super::opacity::{Offsets, Place};
 use super::outline::{Soft, Turn};
 use super::pair::Pair;
-use super::rows::{BATCH, LANES, Lanes, Places};
-use super::sums::Sums;
+use super::rows::{BATCH, LANES, Lanes, Places, anew};
+use super::sums::{Filter, Totals};
 use super::windows::Axes;
 use crate::Scene;
 use crate::canvas::Canvas;
@@ -33,43 +33,39 @@ impl<const N: usize> Kernel for DrawMixes<'_, '_, N> {
     fn run(self) {
         let Self { mixes, marks, inks, scene, axes: (columns, rows), canvas } = self;
         let width = columns.windows.len() as u32;
-        let (mut sums, mut tile, mut pair) = (Sums::<N>::ZERO, Tile::<N>::new(), Pair::new());
+        let (mut totals, mut tile, mut pair) = (Totals::<N>::ZERO, Tile::<N>::new(), Pair::new());
+        let (filter, mut sums) = (Filter::new(columns), [Lanes::ZERO; N]);
         for mixes in mixes.chunks(BATCH) {
-            for strip in 0..rows.strips {
-                for (index, mix) in mixes.iter().enumerate() {
-                    let (row, column) = ((mix.cell / width) as usize, (mix.cell % width) as usize);
-                    let (wide, tall) = (&columns.windows[column], &rows.windows[row]);
-                    let (marks, base) = (&marks[mix.marks.clone()], mix.channels.levels(mix.under));
+            for (index, mix) in mixes.iter().enumerate() {
+                let (row, column) = ((mix.cell / width) as usize, (mix.cell % width) as usize);
+                let (wide, tall) = (&columns.windows[column], &rows.windows[row]);
+                let (marks, base) = (&marks[mix.marks.clone()], mix.channels.levels(mix.under));
+                for strip in 0..rows.strips {
                     tile.place.row = tall.start + (LANES * strip) as i32;
                     tile.place.rows = (tall.end - tile.place.row).min(LANES as i32);
-                    sums.rows[index % BATCH] = row;
                     if let [lower, upper] = marks
                         && let (Some(lower), Some(upper)) = (lower.spans(inks), upper.spans(inks))
                     {
                         pair.set(wide, inks.read(lower, tile.place.row), inks.read(upper, tile.place.row));
-                        let across =
-                            pair.sums::<N>(wide, mix.channels, [mix.under, lower.colour, upper.colour]);
-                        for (sums, across) in sums.across.iter_mut().zip(&across) {
-                            sums.set(index, *across);
+                        pair.sum(wide, mix.channels, [mix.under, lower.colour, upper.colour], &mut sums);
+                    } else {
+                        sums = [Lanes::ZERO; N];
+                        for block in 0..columns.strips {
+                            tile.place.column = wide.start + (LANES * block) as i32;
+                            tile.place.columns = (wide.end - tile.place.column).clamp(0, LANES as i32);
+                            tile.paint(base, mix, marks, inks, scene);
+                            tile.add(base, columns.strip(column, block), &mut sums);
                         }
-                        continue;
                     }
-                    tile.sums = [Lanes::ZERO; N];
-                    for block in 0..columns.strips {
-                        tile.place.column = wide.start + (LANES * block) as i32;
-                        tile.place.columns = (wide.end - tile.place.column).clamp(0, LANES as i32);
-                        tile.paint(base, mix, marks, inks, scene);
-                        tile.add(base, columns.strip(column, block));
-                    }
-                    for (across, sum) in sums.across.iter_mut().zip(&tile.sums) {
-                        across.set(index, *sum);
+                    let (filter, weights) = (anew(&filter), rows.strip(row, strip));
+                    for (channel, sum) in sums.iter().enumerate() {
+                        totals.add(channel, index, strip, filter.levels(*sum, weights));
                     }
                 }
-                sums.add(mixes.len(), strip, (columns, rows));
             }
-            sums.totals.finish(mixes.len(), rows);
+            totals.finish(mixes.len(), rows);
             for (index, mix) in mixes.iter().enumerate() {
-                mix.channels.write(sums.totals.shrunk(index), mix.cell as usize, canvas);
+                mix.channels.write(totals.shrunk(index), mix.cell as usize, canvas);
             }
         }
     }
@@ -90,8 +86,6 @@ struct Tile<const N: usize> {
     /// The channels of each column.
     pixels: [[Lanes; N]; LANES],
     offsets: Offsets,
-    /// What the columns of the cell sum up to.
-    sums: [Lanes; N],
 }
 
 /// The spans of sixteen rows, counted from the first column of a tile, and the columns of the tile with some.
@@ -123,7 +117,6 @@ impl<const N: usize> Tile<N> {
             place: Place { column: 0, columns: 0, row: 0, rows: 0 },
             pixels: [[Lanes::ZERO; N]; LANES],
             offsets: Offsets::ZERO,
-            sums: [Lanes::ZERO; N],
         }
     }
 
@@ -259,10 +252,10 @@ impl<const N: usize> Tile<N> {
         }
     }
 
-    /// Adds the columns as far as they count: all sixteen as they are, less those that lie beyond or are shared,
+    /// Adds the columns to the sums across as far as they count: all sixteen as they are, less those that lie beyond or are shared,
     /// then what is shared. Step after step through memory, else the compiler takes the vectors apart.
     #[inline(always)]
-    fn add(&mut self, base: [u16; N], weights: &Lanes) {
+    fn add(&self, base: [u16; N], weights: &Lanes, sums: &mut [Lanes; N]) {
         let columns = (self.place.columns as usize).min(LANES);
         let Some(last) = columns.checked_sub(1) else { return };
         let lead = if last > 0 { weights.0[0] } else { WHOLE };
@@ -274,7 +267,7 @@ impl<const N: usize> Tile<N> {
             let whole = beyond.minus(first).minus(last).settled();
             let first = first.times_four().high(lead).settled();
             let last = last.times_four().high(tail).settled();
-            let mut sum = self.sums[channel].plus(whole).plus(first).plus(last);
+            let mut sum = sums[channel].plus(whole).plus(first).plus(last);
             for pixel in &self.pixels[..LANES / 2] {
                 sum = sum.plus(pixel[channel]);
             }
@@ -282,7 +275,7 @@ impl<const N: usize> Tile<N> {
             for pixel in &self.pixels[LANES / 2..] {
                 sum = sum.plus(pixel[channel]);
             }
-            self.sums[channel] = sum;
+            sums[channel] = sum;
         }
     }
 }

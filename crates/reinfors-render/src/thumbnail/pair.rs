@@ -50,18 +50,18 @@ impl Pair {
         }
     }
 
-    /// The sums across, of the lower colour and the upper one over a third.
+    /// Fills in the sums across, of the lower colour and the upper one over a third, which comes first.
     #[inline(always)]
-    pub fn sums<const N: usize>(
+    pub fn sum<const N: usize>(
         &self,
         window: &Window,
         channels: &Channels,
         colours: [Colour; 3],
-    ) -> [Lanes; N] {
+        sums: &mut [Lanes; N],
+    ) {
         let [under, lower, upper] = colours.map(|colour| channels.levels::<N>(colour));
         let (lead, tail) = (Lanes::splat(window.lead).settled(), Lanes::splat(window.tail).settled());
         let whole = window.end - 1 - window.start - i32::from(window.lead > 0);
-        let mut sums = [Lanes::ZERO; N];
         for (channel, sums) in sums.iter_mut().enumerate() {
             let (under, lower, upper) = (under[channel], lower[channel], upper[channel]);
             let shown = |lane: usize, end: usize| {
@@ -78,6 +78,5 @@ impl Pair {
                     .wrapping_add(ends[1]);
             }
         }
-        sums
     }
 }

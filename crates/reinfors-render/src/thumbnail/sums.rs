@@ -1,7 +1,7 @@
 //! The filter's last steps: the sums across of a cell's rows become one number of each channel.
 
-use super::rows::{BATCH, Batch, Lanes, anew};
-use super::windows::{Axes, Windows};
+use super::rows::{BATCH, Batch, Lanes};
+use super::windows::Windows;
 use crate::filter::high;
 
 /// Makes levels of sums across.
@@ -18,7 +18,7 @@ impl Filter {
     }
 
     /// What the sums across sixteen rows come to, each as far as its row counts. Read the filter
-    /// [`anew`].
+    /// [`anew`](super::rows::anew).
     #[inline(always)]
     pub fn levels(&self, across: Lanes, weights: &Lanes) -> Lanes {
         across.high(self.reciprocal).times(self.four).high(*weights)
@@ -70,30 +70,5 @@ impl<const N: usize> Totals<N> {
             *value = cells[index % BATCH] as u8;
         }
         shrunk
-    }
-}
-
-/// Cells on their way through the filter, step after step for all of them.
-pub(super) struct Sums<const N: usize> {
-    /// What sixteen rows of each cell sum up to.
-    pub across: [Batch; N],
-    pub totals: Totals<N>,
-    /// The row of the picture that each cell lies in.
-    pub rows: [usize; BATCH],
-}
-
-impl<const N: usize> Sums<N> {
-    pub const ZERO: Self = Self { across: [Batch::ZERO; N], totals: Totals::ZERO, rows: [0; BATCH] };
-
-    /// Takes what was summed across, in a strip of each cell.
-    #[inline(always)]
-    pub fn add(&mut self, count: usize, strip: usize, (columns, rows): Axes) {
-        let filter = Filter::new(columns);
-        for (index, &row) in self.rows[..count].iter().enumerate() {
-            let (filter, weights) = (anew(&filter), rows.strip(row, strip));
-            for (channel, across) in self.across.iter().enumerate() {
-                self.totals.add(channel, index, strip, filter.levels(across.get(index), weights));
-            }
-        }
     }
 }
