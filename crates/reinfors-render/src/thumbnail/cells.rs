@@ -24,6 +24,19 @@ pub(super) struct Stroke {
     pub before: u32,
 }
 
+impl Stroke {
+    const NONE: Self = Self { touched: 0, covered: 0, lines: [0; LINES], ink: 0, before: NONE };
+}
+
+/// Strokes that hold anything: the next of their rows.
+pub(super) struct Begun<'a> {
+    pub strokes: &'a mut [Stroke],
+    /// The last stroke of each row.
+    pub lasts: &'a mut [u32],
+    /// Which one the first of the strokes is.
+    pub first: u32,
+}
+
 /// All strokes of a frame.
 #[derive(Clone, Debug)]
 pub(super) struct Cells {
@@ -31,6 +44,8 @@ pub(super) struct Cells {
     /// Stretches of a row.
     pub stretches: usize,
     pub strokes: Vec<Stroke>,
+    /// Beyond the last stroke of this frame.
+    end: usize,
     /// Rows of cells.
     height: usize,
     /// The last stroke of each row, stretch after stretch.
@@ -47,30 +62,26 @@ impl Cells {
             height: size.height,
             // Memory that is never written costs nothing.
             strokes: Vec::with_capacity(8 * room),
+            end: 0,
             last: vec![NONE; room],
         }
     }
 
     pub fn clear(&mut self) {
-        self.strokes.clear();
+        self.end = 0;
         self.last.fill(NONE);
     }
 
-    /// The strokes of the next shape, which touch nothing yet: stretch after stretch, those of its rows.
+    /// The strokes of the next shape in some rows of a stretch, all to be written.
     #[inline(always)]
-    pub fn begin(&mut self, ink: u32, rows: Range<usize>) -> &mut [Stroke] {
-        let first = self.strokes.len();
-        for last in self.last.chunks_mut(self.height) {
-            let start = self.strokes.len() as u32;
-            self.strokes.extend(last[rows.clone()].iter_mut().zip(start..).map(|(last, index)| Stroke {
-                touched: 0,
-                covered: 0,
-                lines: [0; LINES],
-                ink,
-                before: std::mem::replace(last, index),
-            }));
+    pub fn begin(&mut self, stretch: usize, rows: Range<usize>) -> Begun<'_> {
+        let (first, end) = (self.end, self.end + rows.len());
+        if self.strokes.len() < end {
+            self.strokes.resize(end, Stroke::NONE);
         }
-        &mut self.strokes[first..]
+        self.end = end;
+        let lasts = &mut self.last[stretch * self.height..][rows];
+        Begun { strokes: &mut self.strokes[first..end], lasts, first: first as u32 }
     }
 
     /// The last stroke of a stretch, or none.

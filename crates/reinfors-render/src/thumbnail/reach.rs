@@ -2,11 +2,12 @@
 //!
 //! A line's columns are worked out for sixteen rows of cells at once, a fill's from sixteen rows of it.
 
-use super::cells::{Cells, LINES, Stroke};
+use super::cells::{Begun, Cells, LINES, Stroke};
 use super::extents::Extents;
 use super::ink::{Ink, Inks};
 use super::outline::{Flat, Soft, Steep, Turn};
-use super::rows::{LANES, Lanes, Places, mask};
+use super::rows::{LANES, Lanes, Places, anew, mask};
+use super::sets::Set;
 use super::spans::{NO_LEFT, Place, Spans};
 use super::windows::{Axes, Scale, Window, Windows};
 use std::ops::Range;
@@ -18,46 +19,55 @@ impl Inks {
         let ink = self.get(index);
         let (columns, rows) = axes;
         let all = rows.touched(ink.fill.rows.start, ink.fill.rows.end - 1);
-        let strokes = cells.begin(index, all.clone());
-        for start in all.clone().step_by(LANES) {
-            let own = start..all.end.min(start + LANES);
-            for (stretch, scale) in columns.scales() {
-                let strokes = &mut strokes[stretch * all.len() + (start - all.start)..][..own.len()];
-                self.place_fill(ink, strokes, own.clone(), extents, (scale, rows));
+        for (stretch, scale) in columns.scales() {
+            let mut start = all.start;
+            while start < all.end {
+                // A count that the compiler knows is worked out anew for each loop over it.
+                let count = *anew(&(all.end - start).min(LANES));
+                let own = start..start + count;
+                let strokes = cells.begin(stretch, own.clone());
+                let strokes = self.place_fill(index, strokes, &rows.windows[own.clone()], scale, extents);
                 self.place_lines(ink, strokes, own.clone(), (scale, rows));
                 for dot in &self.dots[ink.dots.clone()] {
                     for row in meet(rows.touched(dot.row, dot.row), &own) {
                         strokes[row].touched |= scale.touched(dot.x as i16, dot.x as i16);
                     }
                 }
+                start = own.end;
             }
         }
     }
 
-    /// The same of a fill in some rows of cells, which are sixteen at most.
+    /// Writes the strokes of a fill in some rows of cells.
     #[inline(always)]
-    fn place_fill(
+    fn place_fill<'a>(
         &self,
-        ink: &Ink,
-        strokes: &mut [Stroke],
-        own: Range<usize>,
+        index: u32,
+        Begun { strokes, lasts, first }: Begun<'a>,
+        windows: &[Window],
+        scale: Scale,
         extents: &mut Extents,
-        (scale, rows): (Scale, &Windows),
-    ) {
-        let is_opaque = ink.picture.is_none();
-        for layer in 0..ink.fill.layers {
-            extents.look(&self.spans, &ink.fill, layer, rows, own.clone());
-            let lefts = extents.min_left.0.iter().zip(&extents.max_left.0);
-            let rights = extents.min_right.0.iter().zip(&extents.max_right.0);
-            for ((stroke, (&min_left, &max_left)), (&min_right, &max_right)) in
-                strokes.iter_mut().zip(lefts).zip(rights)
-            {
-                stroke.touched |= scale.touched(min_left, max_right);
-                if is_opaque {
-                    stroke.covered |= scale.inside(max_left, min_right);
-                }
+    ) -> &'a mut [Stroke] {
+        let ink = self.get(index);
+        let opaque = if ink.picture.is_none() { Set::MAX } else { 0 };
+        extents.look(&self.spans.layer(&ink.fill, 0), windows);
+        for (((stroke, last), extent), number) in
+            strokes.iter_mut().zip(lasts).zip(&extents.found).zip(first..)
+        {
+            stroke.touched = scale.touched(extent.min_left, extent.max_right);
+            stroke.covered = scale.inside(extent.max_left, extent.min_right) & opaque;
+            stroke.lines = [0; LINES];
+            stroke.ink = index;
+            stroke.before = std::mem::replace(last, number);
+        }
+        for layer in 1..ink.fill.layers {
+            extents.look(&self.spans.layer(&ink.fill, layer), windows);
+            for (stroke, extent) in strokes.iter_mut().zip(&extents.found) {
+                stroke.touched |= scale.touched(extent.min_left, extent.max_right);
+                stroke.covered |= scale.inside(extent.max_left, extent.min_right) & opaque;
             }
         }
+        strokes
     }
 
     /// The same of soft lines.

@@ -79,6 +79,12 @@ impl Lanes {
         Self::from_fn(|lane| self.0[lane].wrapping_mul(factor.0[lane]))
     }
 
+    /// The same bits, with a sign.
+    #[inline(always)]
+    pub fn signed(self) -> Places {
+        Places::from_fn(|lane| self.0[lane] as i16)
+    }
+
     #[inline(always)]
     pub fn times_four(self) -> Self {
         Self::from_fn(|lane| self.0[lane] << 2)

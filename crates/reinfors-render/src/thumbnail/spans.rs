@@ -41,13 +41,19 @@ pub(super) struct Layer<'a> {
 }
 
 impl Layer<'_> {
-    /// The spans of sixteen rows from `row` on.
+    /// Places of rows that meet the fill's, for [`at`](Self::at). Of those beyond the fill, all alike, no more
+    /// than one on each side.
     #[inline(always)]
-    pub fn read(&self, row: i32) -> (Places, Places) {
-        let read = |places: &[i16]| {
-            let index = ((row - self.first).max(0) as usize).min(places.len() - LANES);
-            Places(places[index..][..LANES].try_into().expect("sixteen rows"))
-        };
+    pub fn around(&self, rows: Range<i32>) -> Range<usize> {
+        let margin = MARGIN as i32 - 1;
+        let start = (rows.start - self.first).max(margin) as usize;
+        start..(rows.end - self.first).min(self.left.len() as i32 - margin) as usize
+    }
+
+    /// The spans of sixteen rows from a place on.
+    #[inline(always)]
+    pub fn at(&self, place: usize) -> (Places, Places) {
+        let read = |places: &[i16]| Places(places[place..][..LANES].try_into().expect("sixteen rows"));
         (read(self.left), read(self.right))
     }
 }
@@ -172,7 +178,7 @@ impl Spans {
         (read(&self.left), read(&self.right))
     }
 
-    /// A layer, to be read row after row.
+    /// A layer, to be read again and again.
     #[inline(always)]
     pub fn layer(&self, fill: &Fill, layer: usize) -> Layer<'_> {
         let all = fill.start + layer * fill.stride() - MARGIN..fill.start + (layer + 1) * fill.stride();

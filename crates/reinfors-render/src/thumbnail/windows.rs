@@ -45,7 +45,14 @@ struct Bounds {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale<'a>(&'a [Bounds]);
 
-impl Scale<'_> {
+impl<'a> Scale<'a> {
+    #[inline(always)]
+    fn new(bounds: &'a [Bounds]) -> Self {
+        // Spares a check of each pixel.
+        assert!(!bounds.is_empty(), "what pixels beyond the axis say");
+        Self(bounds)
+    }
+
     /// The cells that depend on any of the pixels `first..=last`, which are in order; none if both lie beyond
     /// the axis. Numbers below 0 do.
     #[inline(always)]
@@ -174,13 +181,13 @@ impl Windows {
     /// How pixels are cells of each stretch.
     #[inline(always)]
     pub fn scales(&self) -> impl Iterator<Item = (usize, Scale<'_>)> {
-        self.bounds.iter().map(|bounds| Scale(bounds)).enumerate()
+        self.bounds.iter().map(|bounds| Scale::new(bounds)).enumerate()
     }
 
     /// How pixels are cells of one stretch.
     #[inline(always)]
     pub fn scale(&self, stretch: usize) -> Scale<'_> {
-        Scale(&self.bounds[stretch])
+        Scale::new(&self.bounds[stretch])
     }
 
     /// The first and last pixels of sixteen windows from `index` on, which is one.
