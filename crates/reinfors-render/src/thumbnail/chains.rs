@@ -212,7 +212,7 @@ trait Edge: Sized {
 /// `steps * numerator / divisor`, rounded down, for numerators up to 2^16 and divisors below 2^15.
 #[derive(Clone, Copy)]
 struct Ratio {
-    /// `numerator / divisor` in 16.16 fixed point, rounded down.
+    /// `numerator / divisor` in 16.16 fixed point: rounded down, or one less where that is 2^16.
     whole: u16,
     part: u16,
     /// Modulo 2^16.
@@ -223,18 +223,21 @@ struct Ratio {
 impl Ratio {
     #[inline(always)]
     fn new(numerator: u32, divisor: u32) -> Self {
-        // An exact quotient is farther below the next integer than f64 rounds.
-        let ratio = (f64::from(numerator) * 65536.0 / f64::from(divisor)) as i64;
-        let (whole, part) = ((ratio >> 16) as u16, ratio as u16);
-        Self { whole, part, numerator: numerator as u16, divisor: divisor as u16 }
+        let ratio = numerator.saturating_mul(1 << 16) / divisor;
+        Self {
+            whole: (ratio >> 16) as u16,
+            part: ratio as u16,
+            numerator: numerator as u16,
+            divisor: divisor as u16,
+        }
     }
 
     /// Quotients, modulo 2^16, and remainders, for up to 2^16 steps.
     #[inline(always)]
     fn of(&self, steps: Lanes) -> [Lanes; 2] {
         let Self { whole, part, numerator, divisor } = *self;
-        // What the ratio lost in rounding is less than 1 / 2^16: times the steps, less than one.
-        let least = steps.high(Lanes::splat(part));
+        // What the ratio lost is at most 1 / 2^16: times the steps, less than one.
+        let least = steps.high(Lanes::splat(part).settled());
         let mut quotients = Lanes::ZERO;
         let mut rests = Lanes::ZERO;
         for lane in 0..LANES {
@@ -275,7 +278,7 @@ impl Edge for Fixed {
     fn cross(&self, steps: Lanes) -> [Places; 2] {
         let Self { ratio, x, dx, is_leftward } = *self;
         let [parts, _] = ratio.of(steps);
-        let products = parts.high(Lanes::splat(dx));
+        let products = parts.high(Lanes::splat(dx).settled());
         let (mut left, mut right) = (Places([0; LANES]), Places([0; LANES]));
         for lane in 0..LANES {
             let part = parts.0[lane];
