@@ -38,6 +38,12 @@ impl FringeLine {
             (0..surface.width as i32).contains(&point.x) && (0..surface.height as i32).contains(&point.y)
         };
         let (start, end) = if is_inside(a) && is_inside(b) { (a, b) } else { clip_segment(a, b, surface)? };
+        Some(Self::inside(start, end))
+    }
+
+    /// The line between points of the surface.
+    #[inline(always)]
+    pub fn inside(start: Point, end: Point) -> Self {
         let (upper, lower) = if start.y > end.y { (end, start) } else { (start, end) };
         let (dx, rows) = (lower.x - upper.x, lower.y - upper.y);
         let direction = if dx >= 0 { 1 } else { -1 };
@@ -52,6 +58,6 @@ impl FringeLine {
         } else {
             Run::Flat { columns, slope: slope(rows, columns) }
         };
-        Some(Self { start, upper, direction, run })
+        Self { start, upper, direction, run }
     }
 }

@@ -52,13 +52,23 @@ pub(crate) enum Shape {
 pub(crate) struct Item {
     pub shape: Shape,
     pub colour: Colour,
-    pub rows: RowRange,
+    /// Columns and rows it may touch.
+    pub columns: Ends,
+    pub rows: Ends,
     pub flips: usize,
     /// The mesh that a smooth polygon is part of, 0 for none.
     pub mesh: usize,
 }
 
 impl Item {
+    /// Whether all of it lies on a surface.
+    pub fn is_within(&self, surface: Size) -> bool {
+        let Self { columns, rows, .. } = self;
+        columns.min.min(rows.min) >= 0
+            && columns.max < surface.width as i32
+            && rows.max < surface.height as i32
+    }
+
     /// Whether it paints the whole of a surface.
     pub fn covers(&self, surface: Size) -> bool {
         match self.shape {
@@ -71,11 +81,25 @@ impl Item {
     }
 }
 
-/// Rows a shape may touch, both ends included, before any flip.
+/// Columns or rows, before any flip; both ends are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RowRange {
+pub(crate) struct Ends {
     pub min: i32,
     pub max: i32,
+}
+
+impl Ends {
+    const fn around(centre: i32, reach: i32) -> Self {
+        Self { min: centre - reach, max: centre + reach }
+    }
+
+    fn between(a: i32, b: i32, margin: i32) -> Self {
+        Self { min: a.min(b).saturating_sub(margin), max: a.max(b).saturating_add(margin) }
+    }
+
+    fn with(self, place: i32) -> Self {
+        Self { min: self.min.min(place), max: self.max.max(place) }
+    }
 }
 
 /// A display list. Later shapes cover earlier ones; the surface starts black.
@@ -152,8 +176,8 @@ impl Scene {
             return;
         }
         let wrapped = points.iter().map(|p| Point::new(i32::from(p.x as i16), i32::from(p.y as i16)));
-        let (points, rows) = self.keep(wrapped);
-        self.push(Shape::AaPolygon { points }, colour, rows);
+        let (points, reach) = self.keep(wrapped);
+        self.push(Shape::AaPolygon { points }, colour, reach);
     }
 
     /// A filled circle with a smooth edge: `gfxdraw.aacircle`, then `gfxdraw.filled_circle`. Radii outside 0
@@ -164,9 +188,9 @@ impl Scene {
             return;
         }
         let centre = Point::new(i32::from(centre.x as i16), i32::from(centre.y as i16));
-        // The ring may lie one row outside the radius.
-        let rows = RowRange { min: centre.y - radius - 1, max: centre.y + radius + 1 };
-        self.push(Shape::AaCircle { centre, radius }, colour, rows);
+        // The ring may lie one pixel outside the radius.
+        let reach = [centre.x, centre.y].map(|centre| Ends::around(centre, radius + 1));
+        self.push(Shape::AaCircle { centre, radius }, colour, reach);
     }
 
     /// A filled polygon with hard edges: `pygame.draw.polygon` of four or more points (three points take
@@ -175,16 +199,16 @@ impl Scene {
         if points.len() < 4 {
             return;
         }
-        let (points, rows) = self.keep(points.iter().copied());
-        self.push(Shape::Polygon { points }, colour, rows);
+        let (points, reach) = self.keep(points.iter().copied());
+        self.push(Shape::Polygon { points }, colour, reach);
     }
 
     /// A filled upright rectangle; both corners belong to it. This is what `pygame.draw.polygon` gives for
     /// upright rectangles, whichever corners are named.
     pub fn rectangle(&mut self, a: Point, b: Point, colour: Colour) {
-        let min = Point::new(a.x.min(b.x), a.y.min(b.y));
-        let max = Point::new(a.x.max(b.x), a.y.max(b.y));
-        self.push(Shape::Rectangle { min, max }, colour, RowRange { min: min.y, max: max.y });
+        let [columns, rows] = [Ends::between(a.x, b.x, 0), Ends::between(a.y, b.y, 0)];
+        let (min, max) = (Point::new(columns.min, rows.min), Point::new(columns.max, rows.max));
+        self.push(Shape::Rectangle { min, max }, colour, [columns, rows]);
     }
 
     /// Joined straight segments, two or more pixels wide and open at the ends: `pygame.draw.lines`. Thinner
@@ -195,9 +219,8 @@ impl Scene {
         }
         for pair in points.windows(2) {
             let (from, to) = (pair[0], pair[1]);
-            let (top, bottom) = (from.y.min(to.y), from.y.max(to.y));
-            let rows = RowRange { min: top.saturating_sub(width), max: bottom.saturating_add(width) };
-            self.push(Shape::Line { from, to, width }, colour, rows);
+            let reach = [Ends::between(from.x, to.x, width), Ends::between(from.y, to.y, width)];
+            self.push(Shape::Line { from, to, width }, colour, reach);
         }
     }
 
@@ -206,12 +229,13 @@ impl Scene {
     pub fn text(&mut self, strike: &Strike, text: &str, centre: Point) {
         let size = strike.size(text);
         let min = Point::new(centre.x - size.width as i32 / 2, centre.y - size.height as i32 / 2);
-        let rows = RowRange { min: min.y, max: min.y + size.height as i32 - 1 };
+        let columns = Ends { min: min.x, max: min.x + size.width as i32 - 1 };
+        let rows = Ends { min: min.y, max: min.y + size.height as i32 - 1 };
         let start = self.characters.len();
         self.characters.push_str(text);
         let characters = start..self.characters.len();
         self.texts.push(Text { strike: strike.clone(), characters, greys: OnceCell::new() });
-        self.push(Shape::Bitmap { min, size, greys: self.texts.len() - 1 }, Colour::BLACK, rows);
+        self.push(Shape::Bitmap { min, size, greys: self.texts.len() - 1 }, Colour::BLACK, [columns, rows]);
     }
 
     /// Smooth polygons from here on, up to the next call, meet edge to edge and do not overlap. The exact
@@ -259,18 +283,18 @@ impl Scene {
         strike.label(&self.characters[characters.clone()])
     }
 
-    fn keep(&mut self, points: impl Iterator<Item = Point>) -> (Range<usize>, RowRange) {
+    fn keep(&mut self, points: impl Iterator<Item = Point>) -> (Range<usize>, [Ends; 2]) {
         let start = self.points.len();
         self.points.extend(points);
-        let kept = &self.points[start..];
-        let mut rows = RowRange { min: i32::MAX, max: i32::MIN };
-        for point in kept {
-            rows = RowRange { min: rows.min.min(point.y), max: rows.max.max(point.y) };
+        let nothing = Ends { min: i32::MAX, max: i32::MIN };
+        let (mut columns, mut rows) = (nothing, nothing);
+        for point in &self.points[start..] {
+            (columns, rows) = (columns.with(point.x), rows.with(point.y));
         }
-        (start..self.points.len(), rows)
+        (start..self.points.len(), [columns, rows])
     }
 
-    fn push(&mut self, shape: Shape, colour: Colour, rows: RowRange) {
-        self.items.push(Item { shape, colour, rows, flips: self.flips, mesh: self.mesh });
+    fn push(&mut self, shape: Shape, colour: Colour, [columns, rows]: [Ends; 2]) {
+        self.items.push(Item { shape, colour, columns, rows, flips: self.flips, mesh: self.mesh });
     }
 }

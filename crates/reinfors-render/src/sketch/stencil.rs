@@ -385,26 +385,17 @@ fn extent(scene: &Scene, run: &[Item], limit: i32) -> Option<Extent> {
     let (width, height) = (scene.size().width as i32, scene.size().height as i32);
     let mut extent = Extent { left: width, right: -1, top: height, bottom: -1 };
     for item in run {
-        let (left, right) = match &item.shape {
-            Shape::Polygon { points } => scene
-                .points(points)
-                .iter()
-                .fold((i32::MAX, i32::MIN), |(left, right), point| (left.min(point.x), right.max(point.x))),
-            Shape::AaCircle { centre, radius } => (centre.x - radius, centre.x + radius),
-            Shape::Rectangle { min, max } => (min.x, max.x),
-            Shape::Line { from, to, width } => {
-                (from.x.min(to.x).saturating_sub(*width), from.x.max(to.x).saturating_add(*width))
-            }
-            Shape::AaPolygon { .. } | Shape::Bitmap { .. } => continue,
-        };
+        if matches!(item.shape, Shape::AaPolygon { .. } | Shape::Bitmap { .. }) {
+            continue;
+        }
         let (top, bottom) = if scene.is_flipped(item) {
             ((height - 1).saturating_sub(item.rows.max), (height - 1).saturating_sub(item.rows.min))
         } else {
             (item.rows.min, item.rows.max)
         };
         extent = Extent {
-            left: extent.left.min(left),
-            right: extent.right.max(right),
+            left: extent.left.min(item.columns.min),
+            right: extent.right.max(item.columns.max),
             top: extent.top.min(top),
             bottom: extent.bottom.max(bottom),
         };

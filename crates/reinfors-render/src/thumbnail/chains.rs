@@ -16,7 +16,7 @@ use crate::crossings::Rule;
 use std::ops::Range;
 
 /// Coordinates from here on are left to others: C's integers wrap.
-pub(super) const FAR: u32 = 1 << 14;
+pub(super) const FAR: i32 = 1 << 14;
 
 /// The crossings of the chain that is followed first.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +28,8 @@ pub(super) struct Chains {
 /// What is to be filled: the output's rows, and room for their spans and fifteen more.
 pub(super) struct Rows<'a> {
     pub turn: Turn,
+    /// The first and last rows of the shape, which has that turn.
+    pub ends: [i32; 2],
     pub rows: Range<i32>,
     /// The last column.
     pub far: i32,
@@ -45,8 +47,8 @@ pub(super) struct Corners {
 }
 
 impl Chains {
-    /// Fills the spans of the closed polygon, of which each of the rows is one; nothing if it does not go down
-    /// once and up once, or goes too far. The spans then hold anything.
+    /// Fills the spans of the closed polygon, which is [near](FAR), in the rows, each of which is one of its own;
+    /// nothing if it does not go down once and up once. The spans then hold anything.
     #[inline(always)]
     pub fn fill(&mut self, points: &[Point], rule: Rule, rows: Rows) -> Option<Corners> {
         match rule {
@@ -58,16 +60,12 @@ impl Chains {
     #[inline(always)]
     fn trace<E: Edge>(&mut self, points: &[Point], mut rows: Rows) -> Option<Corners> {
         let turn = rows.turn;
-        let (mut top, mut bottom, mut start, mut reach) = (i32::MAX, i32::MIN, 0, 0);
-        for (index, point) in points.iter().enumerate() {
-            let row = turn.row(point.y);
-            (top, start) = if row < top { (row, index) } else { (top, start) };
-            bottom = bottom.max(row);
-            reach |= point.x.unsigned_abs() | point.y.unsigned_abs();
-        }
-        if reach >= FAR || top == bottom {
+        let [a, b] = rows.ends.map(|y| turn.row(y));
+        let (top, bottom) = (a.min(b), a.max(b));
+        if top == bottom {
             return None;
         }
+        let start = points.iter().position(|point| turn.row(point.y) == top)?;
         let room = rows.left.len();
         if self.low.len() < room {
             self.low.resize(room, 0);

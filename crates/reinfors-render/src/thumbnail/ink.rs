@@ -11,7 +11,7 @@ use crate::circle::{disc, ring};
 use crate::crossings::{Crossings, Rule};
 use crate::fringe::{FringeLine, Run};
 use crate::line::thick_line;
-use crate::scene::{Item, Shape};
+use crate::scene::{Ends, Item, Shape};
 use crate::{Colour, Point, Scene, Size};
 use std::ops::Range;
 
@@ -118,10 +118,11 @@ impl Inks {
         let [top, bottom] = [item.rows.min, item.rows.max].map(|y| y.clamp(-1, size.height as i32));
         let (top, bottom) = (turn.row(top).min(turn.row(bottom)), turn.row(top).max(turn.row(bottom)));
         let [first, last] = rows.clip(top..=bottom)?;
-        if is_aside(scene, &item.shape, columns.length) {
+        if is_aside(item, columns.length) {
             return None;
         }
         let mut shape = Tracer {
+            item,
             turn,
             columns,
             fill: self.spans.begin(first..last + 1),
@@ -135,9 +136,14 @@ impl Inks {
             Shape::AaPolygon { points } => {
                 let points = scene.points(points);
                 let is_filled = shape.polygon(points, Rule::SdlGfx).are_filled;
+                let is_inside = item.is_within(size);
                 for (index, &point) in points.iter().enumerate() {
                     let next = points[if index + 1 == points.len() { 0 } else { index + 1 }];
-                    if let Some(line) = FringeLine::new(point, next, size) {
+                    let line = match is_inside {
+                        true => Some(FringeLine::inside(point, next)),
+                        false => FringeLine::new(point, next, size),
+                    };
+                    if let Some(line) = line {
                         // What a cut leaves of a line may start at no corner, and be upright or level when the
                         // line is not.
                         let is_held = line.start == point || point.x == next.x || point.y == next.y;
@@ -185,21 +191,23 @@ impl Inks {
     }
 }
 
-/// Whether a polygon lies wholly to one side of the surface. Far outside, C's integers may wrap.
+/// Whether a shape lies wholly to one side of the surface. Far outside, C's integers may wrap.
 #[inline(always)]
-fn is_aside(scene: &Scene, shape: &Shape, length: i32) -> bool {
-    let (Shape::AaPolygon { points } | Shape::Polygon { points }) = shape else { return false };
-    let (mut left, mut right, mut reach) = (i32::MAX, i32::MIN, 0);
-    for point in scene.points(points) {
-        (left, right) = (left.min(point.x), right.max(point.x));
-        reach |= point.x.unsigned_abs() | point.y.unsigned_abs();
-    }
+fn is_aside(item: &Item, length: i32) -> bool {
     // Rounding may take a crossing one column beyond its edge.
-    reach < FAR && (right < -1 || left > length)
+    is_near(item) && (item.columns.max < -1 || item.columns.min > length)
+}
+
+/// Whether all of a shape is near enough for 16 bits.
+#[inline(always)]
+fn is_near(item: &Item) -> bool {
+    let is_near = |ends: Ends| ends.min > -FAR && ends.max < FAR;
+    is_near(item.columns) && is_near(item.rows)
 }
 
 /// A shape's spans being found.
 struct Tracer<'a> {
+    item: &'a Item,
     turn: Turn,
     columns: &'a Windows,
     fill: Fill,
@@ -242,8 +250,11 @@ impl Tracer<'_> {
     fn polygon(&mut self, points: &[Point], rule: Rule) -> Corners {
         let (left, right) = self.spans.first_layer(&self.fill);
         let far = self.columns.length - 1;
-        let rows = Rows { turn: self.turn, rows: self.fill.rows.clone(), far, left, right };
-        if let Some(corners) = self.chains.fill(points, rule, rows) {
+        let Ends { min, max } = self.item.rows;
+        let rows = Rows { turn: self.turn, ends: [min, max], rows: self.fill.rows.clone(), far, left, right };
+        if is_near(self.item)
+            && let Some(corners) = self.chains.fill(points, rule, rows)
+        {
             self.spans.close(&self.fill);
             return corners;
         }
@@ -263,13 +274,10 @@ impl Tracer<'_> {
     /// `pygame.draw.polygon`.
     #[inline(always)]
     fn hard_polygon(&mut self, points: &[Point]) {
-        let top = points.iter().map(|p| p.y).min().unwrap_or(0);
-        let bottom = points.iter().map(|p| p.y).max().unwrap_or(0);
+        let Item { columns, rows: Ends { min: top, max: bottom }, .. } = *self.item;
         if top == bottom {
-            let left = points.iter().map(|p| p.x).min().unwrap_or(0);
-            let right = points.iter().map(|p| p.x).max().unwrap_or(0);
             self.spans.empty(&self.fill);
-            return self.span(left, right, top);
+            return self.span(columns.min, columns.max, top);
         }
         if !self.polygon(points, Rule::Pygame).has_ledge {
             return;
