@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -18,6 +19,8 @@ import reinfors as rf
 from reinfors.bench import peers, plan, race, report
 from reinfors.bench.__main__ import main, refusal
 from reinfors.bench.contenders import FIVE_CONTROLS, ManyGames, OneGame, OneUndrawnGame, drive
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_a_run_is_recorded_printed_and_drawn(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -113,6 +116,16 @@ def test_a_debug_build_is_refused() -> None:
 def test_what_cannot_be_run_is_refused(arguments: list[str]) -> None:
     with pytest.raises(SystemExit, match=r"--trials must|no contender has|no folder no_such_folder to write x"):
         main(arguments)
+
+
+def test_the_readme_tells_what_was_recorded() -> None:
+    summary = report.summary(json.loads((ROOT / "benchmarks" / "recorded.json").read_text()))
+    rows = {cells[1].strip(): cells[2] for cells in (line.split("|") for line in summary.splitlines())}
+    recorded = [int(float(rows[f"{frames} frames, one thread, random driver"])) for frames in ("exact", "fast")]
+    readme = (ROOT / "README.md").read_text()
+    told = re.search(r"64 races take (\d+) times .*? exact frames,\s+(\d+) times", readme, re.DOTALL)
+    assert told
+    assert [int(times) for times in told.groups()] == recorded
 
 
 def test_a_contender_is_kept_to_its_instructions() -> None:
