@@ -252,8 +252,9 @@ impl<const N: usize> Tile<N> {
         }
     }
 
-    /// Adds the columns to the sums across as far as they count: all sixteen as they are, less those that lie beyond or are shared,
-    /// then what is shared. Step after step through memory, else the compiler takes the vectors apart.
+    /// Adds the columns to the sums across as far as they count: all sixteen as they are, less those that lie
+    /// beyond or are shared, then what is shared. Step after step through memory, else the compiler takes the
+    /// vectors apart.
     #[inline(always)]
     fn add(&self, base: [u16; N], weights: &Lanes, sums: &mut [Lanes; N]) {
         let columns = (self.place.columns as usize).min(LANES);
