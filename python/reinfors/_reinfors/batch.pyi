@@ -25,7 +25,10 @@ class Batch(Records):
 
     @property
     def last_obs(self) -> _ByPart:
-        """The observations that open the next window, (n_slots, *obs_shape), read-only."""
+        """The observations that open the next window, (n_slots, *obs_shape), read-only.
+
+        They lie in the memory of `obs`, all of which stays while either is held: copy them to hold them alone.
+        """
 
     @property
     def last_values(self) -> NDArray[np.float32]:

@@ -103,6 +103,8 @@ class Engine:
     def collect(self, n_records: int, infer: _Infer) -> Batch:
         """Makes one batch on this thread.
 
+        The memory of observations is used again once nobody holds any of them; the engine keeps that of two windows.
+
         Args:
             n_records: Records wanted; made are `ceil(n_records / n_slots)` steps of every slot, of which there are
                 `n_slots = n_games * game.n_agents`.
