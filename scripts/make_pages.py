@@ -186,6 +186,28 @@ BENCHMARK_COMPARABLE = """\
   shares are of the clock and overlap, as one half of the games is stepped while the network is asked about the other.
 - Training is simulated by waiting as long as collecting takes, as for a device of its own."""
 
+BENCHMARK_MISSED = """\
+Why some are missed:
+
+- **EnvPool.** The aims of 100 and 14 go together where EnvPool takes 7 times Gymnasium's steps. Where it takes more, as
+  here, the second is the higher one. What a frame's time consists of stands part by part in
+  [note 0022](design/0022-exact-frames-cell-by-cell.md) for exact frames and in
+  [note 0018](design/0018-the-cost-of-a-fast-frame.md) for fast ones.
+- **Batches of fast frames** fill memory that no cache holds, two thirds of what they take more than `VecEnv`
+  ([note 0027](design/0027-the-memory-of-a-batch.md), by profile)."""
+
+# What was aimed at, in times each of `report.PEERS`, of the rows of `report.comparisons`.
+AIMS: dict[str, tuple[int | None, int | None, int | None]] = {
+    "exact frames, one thread, random driver": (100, 14, None),
+    "exact frames, one game in a plain loop": (80, None, None),
+    "exact frames, batches, one thread": (100, 14, 6),
+    "exact frames, batches, all threads": (None, 15, 12),
+    "fast frames, one thread, random driver": (350, 48, None),
+    "fast frames, batches, one thread": (350, 48, 22),
+    "exact frames, baseline, one thread, random driver": (70, None, None),
+    "state, one thread, the reference without its drawing": (40, None, None),
+}
+
 FULL_RUN = f"{TRIALS} x {SECONDS:g} s each, {race.duration(len(plan.entries()), TRIALS, SECONDS)}"
 BENCHMARK_COMMANDS = f"""\
 ```console
@@ -194,6 +216,18 @@ $ make bench ARGS="--quick"                   # about a minute on idle cores
 $ python -m reinfors.bench --help             # the same without make; needs gymnasium[box2d] for its reference
 $ make bench ARGS="--json benchmarks/recorded.json --plot docs/assets/benchmarks.svg"   # recorded for this page
 ```"""
+
+
+def aims(run: report.Record) -> str:
+    """What was aimed at beside what was measured, and why the rest is missed."""
+    measured = {name: ratios for name, *ratios in report.comparisons(run)}
+    rows = []
+    for name, aimed in AIMS.items():
+        for peer, aim, ratio in zip(report.PEERS, aimed, measured[name], strict=True):
+            if aim is not None:
+                verdict = "not measured" if ratio == "not measured" else "met" if float(ratio) >= aim else "missed"
+                rows.append([f"{name}, times {peer}", str(aim), ratio, verdict])
+    return f"{report.table(['', 'aim', 'measured', ''], rows)}\n\n{BENCHMARK_MISSED}"
 
 
 def benchmarks() -> dict[Path, bytes]:
@@ -215,6 +249,8 @@ def benchmarks() -> dict[Path, bytes]:
         BENCHMARK_COMPARABLE,
         *(f"## {name}\n\n{report.section_table(run, name)}" for name in report.sections(run)),
         *(f"## {name}\n\n{extra}" for name, extra in report.extras(run).items()),
+        "## Aims",
+        aims(run),
         "## Circumstances",
         report.circumstances(run),
         "## Repeat it",

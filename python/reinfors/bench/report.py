@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 Row = dict[str, Any]
 
+PEERS = (GYMNASIUM, ENVPOOL, OLD)
 EPISODE = ENV.max_episode_steps or 1  # steps of one that nothing ends earlier
 
 COLUMNS = [
@@ -127,26 +128,26 @@ def section_table(run: Record, section: str) -> str:
     return table(COLUMNS, cells)
 
 
+def _speed(run: Record, section: str, clock: str, **wanted: str) -> float | None:
+    """Steps per second of the row of a section that is what is wanted, if it was measured."""
+    rows = [row for row in rows_of(run, section) if all(row[key] == value for key, value in wanted.items())]
+    return float(rows[0]["median"][clock]) if rows else None
+
+
 def _ratio(run: Record, here: tuple[str, str], peer: tuple[str, str], clock: str, driver: str) -> str:
     """How many times faster a row of ours, named by section and what it is, is than a peer's."""
-
-    def speed(section: str, **wanted: str) -> float | None:
-        rows = [row for row in rows_of(run, section) if all(row[key] == value for key, value in wanted.items())]
-        return float(rows[0]["median"][clock]) if rows else None
-
-    ours = speed(here[0], peer=HERE, what=here[1], driver=driver)
-    theirs = speed(peer[0], peer=peer[1], driver=driver)
+    ours = _speed(run, here[0], clock, peer=HERE, what=here[1], driver=driver)
+    theirs = _speed(run, peer[0], clock, peer=peer[1], driver=driver)
     return f"{ours / theirs:.1f}" if ours and theirs else "not measured"
 
 
-def summary(run: Record) -> str:
-    """How many times faster than each peer, on one core and on all."""
-    peers = (GYMNASIUM, ENVPOOL, OLD)
+def comparisons(run: Record) -> list[list[str]]:
+    """How many times faster than each of `PEERS`, on one core and on all: what is compared, and a ratio for each."""
     rows = []
 
     def compare(name: str, here: tuple[str, str], there: Sequence[str | None], clock: str, driver: str) -> None:
         """A row: what ours is, and the section in which each peer did the same."""
-        pairs = zip(there, peers, strict=True)
+        pairs = zip(there, PEERS, strict=True)
         ratios = [_ratio(run, here, (section, peer), clock, driver) if section else "" for section, peer in pairs]
         rows.append([f"{here[1]}, {name}", *ratios])
 
@@ -168,7 +169,30 @@ def summary(run: Record) -> str:
             "cpu",
             "random",
         )
-    return table(["", *(f"times {peer}" for peer in peers)], rows)
+    return rows
+
+
+def summary(run: Record) -> str:
+    """The same as a table."""
+    return table(["", *(f"times {peer}" for peer in PEERS)], comparisons(run))
+
+
+def threads(run: Record) -> str | None:
+    """All threads against one, by the clock, and batches against the steps of `VecEnv`, by the processors' time."""
+    ratios = {
+        "VecEnv, all threads to one": (VECTOR_ALL, VECTOR, "wall"),
+        "Engine.collect, all threads to one": (ENGINE_ALL, ENGINE, "wall"),
+        "Engine.collect to VecEnv, one thread": (ENGINE, VECTOR, "cpu"),
+    }
+    rows = []
+    for name, (section, other, clock) in ratios.items():
+        for what in ("exact frames", "fast frames"):
+            ours, theirs = (
+                _speed(run, place, clock, peer=HERE, what=what, driver="random") for place in (section, other)
+            )
+            if ours and theirs:
+                rows.append([f"{name}, {what}", f"{ours / theirs:.2f}"])
+    return table(["", "times"], rows) if rows else None
 
 
 def memory(run: Record) -> str | None:
@@ -229,7 +253,12 @@ def shares(run: Record) -> str | None:
 
 def extras(run: Record) -> dict[str, str]:
     """What was measured beside speed, by its heading."""
-    tables = {"Memory of a record": memory(run), "Overlap": overlap(run), "Where the time goes": shares(run)}
+    tables = {
+        "Threads and batches": threads(run),
+        "Memory of a record": memory(run),
+        "Overlap": overlap(run),
+        "Where the time goes": shares(run),
+    }
     return {name: table for name, table in tables.items() if table}
 
 
