@@ -62,10 +62,10 @@ pub fn vector(race: &Race) -> [f32; ENTRIES.len()] {
     let on_road = contacts.on_road().map(|on_road| f64::from(u8::from(on_road)));
     let (path, position) = (race.track().points(), widened(hull.transform.position));
     let (tiles, visited) = (path.len() as f64, contacts.visited_count() as f64);
-    let [track_distance, track_angle, bend_5, bend_10, bend_20] = race
-        .track()
-        .nearest(position)
-        .map_or([0.0; 5], |nearest| around(path, nearest, position, hull.placement.angle.into()));
+    let [track_distance, track_angle, bend_5, bend_10, bend_20] =
+        race.track().nearest(position).map_or([0.0; 2 + AHEAD.len()], |nearest| {
+            around(path, nearest, position, hull.placement.angle.into())
+        });
     [
         dot(velocity, velocity).sqrt(),
         dot(velocity, right),

@@ -6,7 +6,7 @@
 //! 1e-12 metres, which vanishes where the quads are rounded to the single precision tiles of the physics.
 
 mod path;
-mod stretch;
+pub mod stretch;
 
 use std::sync::Arc;
 
@@ -16,8 +16,6 @@ use serde::{Deserialize, Serialize};
 
 use super::tile::TileMap;
 pub use path::PathPoint;
-#[cfg(test)]
-pub use stretch::of_quads as stretches_of_quads;
 pub use stretch::{Bounds, STRETCH};
 
 /// `SCALE` of the reference: its lengths are given in units of a sixth of a metre.

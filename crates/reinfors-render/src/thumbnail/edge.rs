@@ -9,12 +9,16 @@ use super::ink::{Ink, Inks};
 use super::jobs::{Channels, Edges, Jobs, Kind};
 use super::outline::{Soft, Turn};
 use super::rows::{BATCH, Interval, Intervals, LANES, LaneCount, Lanes, Places, anew};
+use super::sets::HALF;
 use super::steep::SteepRows;
 use super::sums::{Filter, Totals};
 use super::windows::{Axes, Window, Windows};
 use crate::canvas::Canvas;
 use crate::filter::high;
 use reinfors_math::cpu::Kernel;
+
+// A job's cells are drawn in one batch.
+const _: () = assert!(HALF <= BATCH);
 
 /// Edges of one number of channels.
 pub(super) struct DrawEdges<'a, 'b, const N: usize> {

@@ -53,8 +53,7 @@ impl Layer<'_> {
     /// The spans of sixteen rows from a place on.
     #[inline(always)]
     pub fn at(&self, place: usize) -> (Places, Places) {
-        let read = |places: &[i16]| Places(places[place..][..LANES].try_into().expect("sixteen rows"));
-        (read(self.left), read(self.right))
+        (sixteen(self.left, place), sixteen(self.right, place))
     }
 }
 
@@ -174,18 +173,20 @@ impl Spans {
     #[inline(always)]
     pub fn at(&self, place: Place, row: i32) -> (Places, Places) {
         let index = (place.first + (row - place.row).max(0) as u32).min(place.last) as usize;
-        let read = |places: &[i16]| Places(places[index..index + LANES].try_into().expect("sixteen rows"));
-        (read(&self.left), read(&self.right))
+        (sixteen(&self.left, index), sixteen(&self.right, index))
     }
 
     /// A layer, to be read again and again.
     #[inline(always)]
     pub fn layer(&self, fill: &Fill, layer: usize) -> Layer<'_> {
-        let all = fill.start + layer * fill.stride() - MARGIN..fill.start + (layer + 1) * fill.stride();
-        Layer {
-            first: fill.rows.start - MARGIN as i32,
-            left: &self.left[all.clone()],
-            right: &self.right[all],
-        }
+        let Place { row, first, last } = fill.place(layer);
+        let all = first as usize..last as usize + LANES;
+        Layer { first: row, left: &self.left[all.clone()], right: &self.right[all] }
     }
+}
+
+/// Places of sixteen rows.
+#[inline(always)]
+fn sixteen(places: &[i16], start: usize) -> Places {
+    Places(places[start..start + LANES].try_into().expect("sixteen rows"))
 }

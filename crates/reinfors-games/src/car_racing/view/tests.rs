@@ -7,7 +7,7 @@ use reinfors_render::{Layout, Scene, Size, Surface, Thumbnail, smoothscale};
 use std::f32::consts::FRAC_PI_2;
 
 use super::super::colours::{Colours, drawn};
-use super::super::track::{Part, Quad, Track, stretches_of_quads};
+use super::super::track::{Part, Quad, Track, stretch};
 use super::{OBSERVATION, PICTURE, Pose, Road, SURFACE, Skid, View};
 
 const DEFAULT_SCENES: usize = 3000;
@@ -98,7 +98,7 @@ fn golden_frames_are_drawn_to_the_byte() {
     for episode in 0..record.count() {
         let quads: Vec<Quad> =
             (0..record.count()).map(|_| std::array::from_fn(|_| record.doubles())).collect();
-        let stretches = stretches_of_quads(&quads);
+        let stretches = stretch::of_quads(&quads);
         let colours = Colours { road: [0.0; 3], background: record.doubles(), grass: record.doubles() };
         for frame in 0..record.count() {
             let pose = record.pose();
