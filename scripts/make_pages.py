@@ -189,8 +189,8 @@ BENCHMARK_COMPARABLE = """\
 BENCHMARK_MISSED = """\
 Why some are missed:
 
-- **EnvPool.** The aims of 100 and 14 go together where EnvPool takes 7 times Gymnasium's steps. Where it takes more, as
-  here, the second is the higher one. What a frame's time consists of stands part by part in
+- **EnvPool.** The aims of 100 and 14 go together where EnvPool takes 7 times Gymnasium's steps; where it takes more,
+  the second is the higher one. What a frame's time consists of stands part by part in
   [note 0022](design/0022-exact-frames-cell-by-cell.md) for exact frames and in
   [note 0018](design/0018-the-cost-of-a-fast-frame.md) for fast ones.
 - **Batches of fast frames** fill memory that no cache holds, two thirds of what they take more than `VecEnv`

@@ -145,7 +145,9 @@ def comparisons(run: Record) -> list[list[str]]:
     """How many times faster than each of `PEERS`, on one core and on all: what is compared, and a ratio for each."""
     rows = []
 
-    def compare(name: str, here: tuple[str, str], there: Sequence[str | None], clock: str, driver: str) -> None:
+    def compare(
+        name: str, here: tuple[str, str], there: Sequence[str | None], clock: str = "cpu", driver: str = "random"
+    ) -> None:
         """A row: what ours is, and the section in which each peer did the same."""
         pairs = zip(there, PEERS, strict=True)
         ratios = [_ratio(run, here, (section, peer), clock, driver) if section else "" for section, peer in pairs]
@@ -154,21 +156,13 @@ def comparisons(run: Record) -> list[list[str]]:
     for what in ("exact frames", "fast frames"):
         for driver in DRIVERS:
             name = f"one thread, {driver} driver"
-            compare(name, (VECTOR, what), (ONE_GAME, VECTOR, None), "cpu", driver)
-        compare("one game in a plain loop", (ONE_GAME, what), (ONE_GAME, ONE_GAME, ONE_GAME), "cpu", "random")
-        compare("batches, one thread", (ENGINE, what), (ONE_GAME, VECTOR, ENGINE), "cpu", "random")
-        compare("batches, all threads", (ENGINE_ALL, what), (None, VECTOR_ALL, ENGINE_ALL), "wall", "random")
-    compare(
-        "one thread, random driver", (VECTOR, f"exact frames, {BASELINE}"), (ONE_GAME, VECTOR, None), "cpu", "random"
-    )
+            compare(name, (VECTOR, what), (ONE_GAME, VECTOR, None), driver=driver)
+        compare("one game in a plain loop", (ONE_GAME, what), (ONE_GAME, ONE_GAME, ONE_GAME))
+        compare("batches, one thread", (ENGINE, what), (ONE_GAME, VECTOR, ENGINE))
+        compare("batches, all threads", (ENGINE_ALL, what), (None, VECTOR_ALL, ENGINE_ALL), "wall")
+    compare("one thread, random driver", (VECTOR, f"exact frames, {BASELINE}"), (ONE_GAME, VECTOR, None))
     for what in ("state", f"state, {BASELINE}"):
-        compare(
-            "one thread, the reference without its drawing",
-            (STATE_ONLY, what),
-            (STATE_ONLY, None, None),
-            "cpu",
-            "random",
-        )
+        compare("one thread, the reference without its drawing", (STATE_ONLY, what), (STATE_ONLY, None, None))
     return rows
 
 
