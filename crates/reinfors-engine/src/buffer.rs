@@ -423,35 +423,42 @@ mod tests {
         const ENTRIES: &[StateEntry] = &[StateEntry::new("x", "X.")];
         let parts = vec![ObservationPart::pixels(vec![3], 0), ObservationPart::state(ENTRIES)];
         let store = ObservationStore::new(&ObservationSpace { parts });
-        let mut writer = store.take(6).unwrap();
-        for row in 0..6_u8 {
-            writer.unfilled(1)[0].bytes.fill(row);
-            writer.unfilled(1)[1].bytes.copy_from_slice(&f32::from(row).to_ne_bytes());
-            writer.seal(1);
-        }
-        let mut opening = writer.view(3..6);
-        let opens = |writer: &ObservationWriter, opening: &ObservationView| {
-            for view in [&writer.view(0..3), opening] {
-                assert_eq!(view.bytes(0), [3, 3, 3, 4, 4, 4, 5, 5, 5]);
-                assert!(matches!(view.numbers(1), Numbers::F32([3.0, 4.0, 5.0])));
+        let fill = |writer: &mut ObservationWriter, rows: Range<u8>| {
+            for row in rows {
+                writer.unfilled(1)[0].bytes.fill(row);
+                writer.unfilled(1)[1].bytes.copy_from_slice(&f32::from(row).to_ne_bytes());
+                writer.seal(1);
             }
-            opening.buffer.start()
         };
-        let first = opening.buffer.start();
-        let kept = writer.view(0..1);
+        // Rows are written behind those that open the buffer, which are then looked at.
+        let opens =
+            |writer: &mut ObservationWriter, opening: &ObservationView, row: u8, behind: Range<u8>| {
+                fill(writer, behind);
+                let (pixels, states) = ([row, row + 1, row + 2], [row, row + 1, row + 2].map(f32::from));
+                for view in [&writer.view(0..3), opening] {
+                    assert!(view.bytes(0).chunks(3).eq(pixels.iter().map(|pixel| [*pixel; 3])));
+                    assert!(matches!(view.numbers(1), Numbers::F32(numbers) if numbers == states));
+                }
+                writer.buffer.start()
+            };
+        let mut writer = store.take(6).unwrap();
+        fill(&mut writer, 0..6);
+        let (mut opening, kept) = (writer.view(3..6), writer.view(0..1));
         drop(writer);
-        let other = store.take_after(&mut opening, 6).unwrap();
-        assert_ne!(opens(&other, &opening), first, "somebody looks at the first one");
+        let mut other = store.take_after(&mut opening, 6).unwrap();
+        let second = opens(&mut other, &opening, 3, 6..9);
+        assert_ne!(second, kept.buffer.start(), "somebody looks at the first one");
         assert_eq!(kept.bytes(0), [0, 0, 0]);
+        opening = other.view(3..6);
         drop((other, kept));
-        let second = opening.buffer.start();
-        let again = store.take_after(&mut opening, 6).unwrap();
-        assert_eq!(opens(&again, &opening), second);
+        let mut again = store.take_after(&mut opening, 6).unwrap();
+        assert_eq!(opens(&mut again, &opening, 6, 9..12), second);
+        opening = again.view(3..6);
         drop(again);
-        let larger = store.take_after(&mut opening, 60).unwrap();
-        assert_ne!(opens(&larger, &opening), second);
+        let mut larger = store.take_after(&mut opening, 60).unwrap();
+        assert_ne!(opens(&mut larger, &opening, 9, 12..13), second);
         assert!(store.take_after(&mut opening, usize::MAX).is_err());
-        assert_eq!(opens(&larger, &opening), larger.buffer.start());
+        opens(&mut larger, &opening, 9, 13..14);
     }
 
     /// Bytes of this process that are in memory.
