@@ -439,6 +439,7 @@ mod tests {
                     assert!(view.bytes(0).chunks(3).eq(pixels.iter().map(|pixel| [*pixel; 3])));
                     assert!(matches!(view.numbers(1), Numbers::F32(numbers) if numbers == states));
                 }
+                assert_eq!(opening.buffer.start(), writer.buffer.start());
                 writer.buffer.start()
             };
         let mut writer = store.take(6).unwrap();
