@@ -196,10 +196,10 @@ impl Jobs {
 }
 
 impl Ink {
-    /// One of its lines.
+    /// One of its lines, or none for [`NO_LINE`].
     #[inline(always)]
     pub fn line<'a>(&self, inks: &'a Inks, line: u32) -> Option<&'a Soft> {
-        inks.lines.get(self.lines.start + line as usize)
+        inks.lines[self.lines.clone()].get(line as usize)
     }
 }
 
