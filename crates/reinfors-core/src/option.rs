@@ -278,7 +278,7 @@ fn type_name(value: &OptionValue) -> &'static str {
         OptionValue::Int(_) => "int",
         OptionValue::Float(_) => "float",
         OptionValue::Text(_) => "str",
-        OptionValue::List(_) => "list",
+        OptionValue::List(_) => "sequence",
     }
 }
 
@@ -516,7 +516,11 @@ mod tests {
             (Value, "option pair must be an integer from 1 to 4294967295, got [1, 0]".into())
         );
         assert_eq!(message("pair", pair(OptionValue::Float(0.5))).0, Type);
-        assert_eq!(message("pair", OptionValue::List(vec![OptionValue::Int(1)])).0, Type);
+        // Tuples, lists and arrays are all the same here.
+        assert_eq!(
+            message("pair", OptionValue::List(vec![OptionValue::Int(1)])),
+            (Type, "option pair must be of type tuple[int, int], got [1] (sequence)".into())
+        );
         assert_eq!(
             message("speed", OptionValue::Int(0)),
             (
