@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from PIL import Image
 
 import reinfors as rf
-from reinfors.bench import plan, race, report
+from reinfors.bench import aims, plan, race, report
 from reinfors.bench.__main__ import SECONDS, TRIALS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -156,17 +157,19 @@ def environments() -> dict[Path, bytes]:
 
 
 BENCHMARK_METHOD = f"""\
-Steps per second of the simulator, every observation made and read. Each contender runs in a process of its own; they
-take turns, in an order that turns round, after a warm-up that goes past the opening of the first episodes, and the
-median of the trials counts. One thread means one thread on one core. Steps per CPU second leave out what other
-processes took, so that the ratios are of them, but for the batches on all threads, which are compared by the clock. A
-debug build is not measured.
+Steps per second of the simulator, every observation made and read. Each contender runs in a process of its own, and
+plays past the opening of its first episodes before anything counts. A trial of all of them is cut into turns of about
+{race.TURN:g} seconds (how many, see [circumstances](#circumstances)), in an order that turns round: a machine is faster
+in one minute than in another, and all are to have their share of both. The median of the trials counts; for a ratio,
+the median of the trials' ratios. One thread means one thread on one core. Steps per CPU second leave out what other
+processes took, so that the ratios are of them, but for those of all threads, of streams and of halves, which are
+compared by the clock. A debug build is not measured.
 
 What a step costs depends on where in an episode it is: frames of the opening show more of the world, and those of a car
 that has turned cost more than those of one that stands straight. All games of a contender begin together and go on
-where the trial before left them. So the last column says which steps each trial was of, computed from steps/s x seconds
-/ games, in episodes of {report.EPISODE:,} steps; or how many episodes, where each trial had at least a whole one. Where
-it had less, a figure is of those steps and not of an episode's mix."""
+where the turn before left them. So the last column says which steps each trial was of, in episodes of
+{report.EPISODE:,} steps; or how many episodes, where each trial had at least a whole one. Where it had less, a figure
+is of those steps and not of an episode's mix."""
 
 BENCHMARK_COMPARABLE = """\
 - **Gymnasium and exact frames do the same work**: the same track, trajectory, reward, end and picture from the same
@@ -184,28 +187,34 @@ BENCHMARK_COMPARABLE = """\
   equal logits of an `infer` that costs nothing.
 - A PyTorch network on the same cores, the one of DQN, shows where the time goes when nothing else computes it: the
   shares are of the clock and overlap, as one half of the games is stepped while the network is asked about the other.
-- Training is simulated by waiting as long as collecting takes, as for a device of its own."""
+- **Training** is waiting, as for a device of its own: for as long as collecting the same batch alone took a moment
+  before, to a second engine of the same seed. Batches of an opening take five times as long as others, as all games
+  begin together. The longer of collecting alone and training is what a stream's time is compared with. A learner holds
+  its batch until it has the next one, and the peak of memory is of one that is slow too.
+- **Halves**: an `infer` waits, step by step, for as long as stepping took alone. One after the other would be the sum
+  of the two.
+- **A step that resets** all games is compared with the next one, which shows as much of the track, and with one of the
+  last of an opening, which shows less of it; by the time of the thread that steps."""
 
-BENCHMARK_MISSED = """\
-Why some are missed:
-
-- **EnvPool.** The aims of 100 and 14 go together where EnvPool takes 7 times Gymnasium's steps; where it takes more,
-  the second is the higher one. What a frame's time consists of stands part by part in
+# Why an aim may be missed, by what its name has in it; figures in braces are computed.
+REASONS = {
+    plan.ENVPOOL: """\
+**EnvPool.** The aims of 100 and 14 go together where EnvPool takes 7 times Gymnasium's steps; here it takes
+  {pool:.1f} times as many. What a frame's time consists of stands part by part in
   [note 0022](design/0022-exact-frames-cell-by-cell.md) for exact frames and in
-  [note 0018](design/0018-the-cost-of-a-fast-frame.md) for fast ones.
-- **Batches of fast frames** fill memory that no cache holds, two thirds of what they take more than `VecEnv`
-  ([note 0027](design/0027-the-memory-of-a-batch.md), by profile)."""
-
-# What was aimed at, in times each of `report.PEERS`, of the rows of `report.comparisons`.
-AIMS: dict[str, tuple[int | None, int | None, int | None]] = {
-    "exact frames, one thread, random driver": (100, 14, None),
-    "exact frames, one game in a plain loop": (80, None, None),
-    "exact frames, batches, one thread": (100, 14, 6),
-    "exact frames, batches, all threads": (None, 15, 12),
-    "fast frames, one thread, random driver": (350, 48, None),
-    "fast frames, batches, one thread": (350, 48, 22),
-    "exact frames, baseline, one thread, random driver": (70, None, None),
-    "state, one thread, the reference without its drawing": (40, None, None),
+  [note 0018](design/0018-the-cost-of-a-fast-frame.md) for fast ones.""",
+    "collect to VecEnv": """\
+**Batches** fill memory that no cache holds: two thirds of what those of fast frames take more than `VecEnv`
+  ([note 0027](design/0027-the-memory-of-a-batch.md), by profile).""",
+    "threads to one": """\
+**Two threads.** What one thread does alone weighs more, the less there is to draw. Alternating in one process, it was
+  1.98 to 2.00 for exact frames and 1.86 to 1.89 for fast ones ([note 0027](design/0027-the-memory-of-a-batch.md)).""",
+    "resets, times the next one, state": """\
+**A reset without pixels.** The tracks are ready, but handing 64 of them over takes longer than stepping 64 cars once.
+  It comes once in {episode:,} steps: {reset:.1%} of an episode's time.""",
+    "new pages": """\
+**New pages** come with the calls of `infer`, for each of which the interpreter makes a thread's state anew. A batch
+  has {pages:,.0f} pages.""",
 }
 
 FULL_RUN = f"{TRIALS} x {SECONDS:g} s each, {race.duration(len(plan.entries()), TRIALS, SECONDS)}"
@@ -218,16 +227,24 @@ $ make bench ARGS="--json benchmarks/recorded.json --plot docs/assets/benchmarks
 ```"""
 
 
-def aims(run: report.Record) -> str:
-    """What was aimed at beside what was measured, and why the rest is missed."""
-    measured = {name: ratios for name, *ratios in report.comparisons(run)}
-    rows = []
-    for name, aimed in AIMS.items():
-        for peer, aim, ratio in zip(report.PEERS, aimed, measured[name], strict=True):
-            if aim is not None:
-                verdict = "not measured" if ratio == "not measured" else "met" if float(ratio) >= aim else "missed"
-                rows.append([f"{name}, times {peer}", str(aim), ratio, verdict])
-    return f"{report.table(['', 'aim', 'measured', ''], rows)}\n\n{BENCHMARK_MISSED}"
+def reasons(run: report.Record) -> str:
+    """Why aims are missed, of those that are; which have no reason that was measured."""
+    missed = [aim.figure for aim, (_, verdict) in aims.verdicts(run).items() if verdict == "missed"]
+    if not missed:
+        return "None is missed."
+    told = {key: text for key, text in REASONS.items() if any(key in figure for figure in missed)}
+    figures = report.figures(run)
+    values = {
+        "episode": report.EPISODE,
+        "pool": figures.get(f"{plan.ENVPOOL}, one thread, times {plan.GYMNASIUM}", nan),
+        "reset": figures.get("a step that resets, times the next one, state", nan) / report.EPISODE,
+        "pages": figures.get("collect_stream, pages of a batch", nan),
+    }
+    lines = [f"- {text.format(**values)}" for text in told.values()]
+    lines += [
+        f"- {figure}: no reason has been measured." for figure in missed if not any(key in figure for key in REASONS)
+    ]
+    return "\n".join(["Why some are missed:", "", *lines])
 
 
 def benchmarks() -> dict[Path, bytes]:
@@ -250,7 +267,8 @@ def benchmarks() -> dict[Path, bytes]:
         *(f"## {name}\n\n{report.section_table(run, name)}" for name in report.sections(run)),
         *(f"## {name}\n\n{extra}" for name, extra in report.extras(run).items()),
         "## Aims",
-        aims(run),
+        aims.table_of(run),
+        reasons(run),
         "## Circumstances",
         report.circumstances(run),
         "## Repeat it",

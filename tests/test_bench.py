@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import reinfors as rf
-from reinfors.bench import peers, plan, race, report
+from reinfors.bench import aims, peers, plan, race, report
 from reinfors.bench.__main__ import main, refusal
 from reinfors.bench.contenders import FIVE_CONTROLS, ManyGames, OneGame, OneUndrawnGame, drive
 
@@ -33,14 +33,15 @@ def test_a_run_is_recorded_printed_and_drawn(tmp_path: Path, capfd: pytest.Captu
     names = ["Gymnasium, CarRacing-v3", "reinfors, exact frames", "reinfors, fast frames"]
     assert [row["name"] for row in run["rows"]][:3] == names
     assert [row["shows_the_reference"] for row in run["rows"]][:3] == [True, True, False]
-    assert all(len(row["trials"]) == 2 and row["median"]["cpu"] > 0 for row in run["rows"])
+    assert all(len(row["trials"]) == 2 and report.median(row, "cpu") > 0 for row in run["rows"])
     assert run["machine"]["build"]["profile"] == "release"
     assert {"cpu", "commit", "load_before", "load_after", "system", "command"} < set(run["machine"])
     assert any(line.startswith("reinfors 0.4 is left out") for line in run["left_out"])
     assert "reinfors 0.4 is left out" in printed.err
     assert "3 contenders, 2 x 0.05 s of each: about 1 min" in printed.err
     assert "trial 2 of 2, about 1 min left: " in printed.err
-    assert printed.out.strip() == report.text(run).strip()
+    assert printed.out.startswith(report.text(run))
+    assert printed.out.strip().endswith(aims.table_of(run))
     assert run["machine"]["when"] in files[1].read_text()
 
 
@@ -87,14 +88,107 @@ def test_the_length_of_a_run_is_told_from_what_it_is_of() -> None:
 
 
 def test_the_steps_of_an_episode_that_trials_were_of_are_computed() -> None:
-    def row(n_games: int, *walls: float) -> report.Row:
-        return {"n_games": n_games, "trials": [{"wall": wall} for wall in walls]}
+    def row(n_games: int, *steps: int) -> report.Row:
+        return {"n_games": n_games, "trials": [{"steps": taken} for taken in steps]}
 
-    run = {"seconds": 2.0}
     # The opening of 60 steps is played before the first trial.
-    assert report.covered(run, row(64, 64 * 100, 64 * 400, 64 * 100)) == "60 to 260, 260 to 60, 60 to 260"
-    assert report.covered(run, row(1, 100, 110)) == "60 to 260, 260 to 480"
-    assert report.covered(run, row(1, 5000, 600, 10000)) == "1.2 to 20.0 episodes"
+    assert report.covered(row(64, 64 * 200, 64 * 800, 64 * 200)) == "60 to 260, 260 to 60, 60 to 260"
+    assert report.covered(row(1, 200, 220)) == "60 to 260, 260 to 480"
+    assert report.covered(row(1, 10000, 1200, 20000)) == "1.2 to 20.0 episodes"
+
+
+def row(section: str, peer: str, what: str, *walls: float, **others: Any) -> report.Row:
+    """A row of a record, whose trials went at so many steps a second."""
+    trials = [{"steps": 1, "wall": wall, "cpu": wall, "against": 10.0} for wall in walls]
+    told = {"section": section, "peer": peer, "what": what, "driver": "random", "n_threads": 1, "report": {}}
+    return told | {"name": f"{peer}, {what}", "trials": trials} | others
+
+
+def test_a_ratio_is_of_trials_that_were_taken_in_turns() -> None:
+    # The second trial was had by both while the machine was three times as fast.
+    ours = row(plan.ENGINE, plan.HERE, "exact frames", 19, 62, 20)
+    theirs = row(plan.VECTOR, plan.HERE, "exact frames", 10, 30, 11)
+    assert report.times(ours, "cpu", theirs, "cpu") == pytest.approx(1.9)
+    assert report.threads({"rows": [ours, theirs]}) == {
+        "Engine.collect to VecEnv, one thread, exact frames": pytest.approx(1.9)
+    }
+
+
+def test_the_turns_of_a_trial_are_added_up() -> None:
+    turns = [{"steps": 100, "wall": 1.0, "cpu": 0.5, "against": 2.0}, {"steps": 200, "wall": 5.0, "cpu": 2.5}]
+    turns[1]["against"] = 8.0
+    assert race.Trial.of(turns) == race.Trial(300, 50.0, 100.0, 30.0)
+    assert race.Trial.of([{"steps": 100, "wall": 1.0, "cpu": 0.5}]) == race.Trial(100, 100.0, 200.0, None)
+    assert [race.turns_of(seconds) for seconds in (0.4, 4, 30)] == [1, 1, 10]
+
+
+def test_everybody_has_a_turn_before_anybody_has_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(race, "TURN", 0.01)
+    entry = replace(plan.entries()[2], options={"obs": "state"})
+    entries = [replace(entry, driver=driver) for driver in plan.DRIVERS]
+    command = peers.command(plan.HERE, peers.cache())
+    assert command
+    said: list[str] = []
+    results = race.run([(entry, command) for entry in entries], 2, 0.02, said.append)
+    assert all(len(result.trials) == 2 and min(trial.steps for trial in result.trials) > 0 for result in results)
+    first, second = (entry.name for entry in entries)
+    turns = [line.split(": ")[1] for line in said if line.startswith("trial")]
+    assert turns == [first, second, second, first] * 2
+
+
+def test_aims_are_judged_by_what_was_measured() -> None:
+    streamed = {"batches_at_peak": 3.0, "batches_held": 3, "new_pages": 0.0, "pages": 7000.0}
+    run = {
+        "rows": [
+            row(plan.STREAM, plan.HERE, "collect_stream", 9.0, 8.0, 9.5, report=streamed),
+            row(plan.HALVES, plan.HERE, "Engine.collect", 18.0, 17.0, 19.0),
+            row(plan.STATE_ONLY, plan.HERE, "state", 1e6, report={"reset_to_next": 7.5, "reset_to_last": 8.0}),
+        ]
+    }
+    told = {aim.figure: verdict for aim, verdict in aims.verdicts(run).items() if verdict[1] != "not measured"}
+    assert told == {
+        "state, one thread, steps per CPU second": ("1,000,000", "met"),
+        "a step that resets, times the next one, state": ("7.5", "missed"),
+        "collect_stream and training for as long, times the longer": ("1.11", "missed"),
+        "collect_stream, memory at the peak, in batches held": ("1.00", "met"),
+        "collect_stream, new pages a batch in steady state": ("0.00", "met"),
+        "an infer that takes as long as stepping, times one after the other": ("1.80", "met"),
+    }
+
+
+def test_every_aim_is_of_something_that_a_whole_run_measures() -> None:
+    reports = {
+        "stream": {"batches_at_peak": 3.0, "batches_held": 3, "new_pages": 0.0, "pages": 7000.0},
+        "vector": {"reset_to_next": 1.0, "reset_to_last": 1.0},
+    }
+    rows = [
+        row(entry.section, entry.peer, entry.what, 9.0, n_threads=min(entry.n_threads, 2), driver=entry.driver)
+        | {"report": reports.get(entry.kind, {})}
+        for entry in plan.entries()
+    ]
+    for one in rows:
+        if one["section"] in {plan.VECTOR_ALL, plan.ENGINE_ALL}:
+            one["n_threads"] = 2  # whatever this machine has
+    assert {"not measured"}.isdisjoint(verdict for _, verdict in aims.verdicts({"rows": rows}).values())
+
+
+@pytest.mark.parametrize("section", [plan.STREAM, plan.HALVES])
+def test_what_overlaps_is_measured_against_the_same_batches(section: str) -> None:
+    entry = next(entry for entry in plan.entries() if entry.section == section and entry.peer == plan.HERE)
+    with race.Runner([sys.executable, str(peers.CONTENDERS)], replace(entry, options=plan.FAST)) as runner:
+        runner.about()
+        turns = [runner.turn(0.2) for _ in range(2)]
+        told = runner.ask({"report": True})
+    for turn in turns:
+        assert turn["steps"] >= 1024
+        assert turn["steps"] % 1024 == 0
+        assert turn["against"] > 0
+        assert turn["wall"] > 0
+    if section == plan.STREAM:
+        assert 1 < told["batches_at_peak"] <= 1.1 * told["batches_held"]
+        assert told["new_pages"] < told["pages"] / 10
+    else:
+        assert told == {}
 
 
 def test_a_debug_build_is_refused() -> None:
@@ -120,9 +214,9 @@ def test_what_cannot_be_run_is_refused(arguments: list[str]) -> None:
 
 def test_the_readme_tells_what_was_recorded() -> None:
     run = json.loads((ROOT / "benchmarks" / "recorded.json").read_text())
-    times_gymnasium = {name: times for name, times, *_ in report.comparisons(run)}
-    names = (f"{frames} frames, one thread, random driver" for frames in ("exact", "fast"))
-    recorded = [int(float(times_gymnasium[name])) for name in names]
+    measured = report.figures(run)
+    names = (f"{frames}, one thread, random driver, times {plan.GYMNASIUM}" for frames in report.FRAMES)
+    recorded = [int(measured[name]) for name in names]
     readme = (ROOT / "README.md").read_text()
     told = re.search(r"64 races take (\d+) times .*? exact frames,\s+(\d+) times", readme, re.DOTALL)
     assert told

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import reinfors as rf
-from reinfors.bench import peers, report
+from reinfors.bench import aims, peers, report
 from reinfors.bench.machine import circumstances, load
 from reinfors.bench.plan import DRIVERS, entries
-from reinfors.bench.race import duration, run
+from reinfors.bench.race import duration, run, turns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +23,9 @@ OUTPUT = Path("-")  # standard output
 ABOUT = """\
 Steps per second of reinfors and of its peers, observations made and read, in one run.
 
-Each contender runs in a process of its own; they take turns, in an order that turns round, and the median of the trials
-counts. Steps are those of the simulator. A debug build is refused; a peer that is not installed is left out."""
+Each contender runs in a process of its own; they take turns of a few seconds, in an order that turns round, and the
+median of the trials counts. Steps are those of the simulator. A debug build is refused; a peer that is not installed is
+left out."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -94,9 +95,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     results = run(contenders, given.trials, seconds, say)
     say("")
     about["load_after"] = load()
-    record = report.record(results, machine=about, trials=given.trials, seconds=seconds, left_out=left_out)
+    record = report.record(
+        results,
+        machine=about,
+        trials=given.trials,
+        seconds=seconds,
+        turns=turns_of(seconds),
+        left_out=left_out,
+    )
     document = json.dumps(record, indent=1)
-    print(document if given.json == OUTPUT else report.text(record))
+    print(document if given.json == OUTPUT else f"{report.text(record)}\n\n## Aims\n\n{aims.table_of(record)}")
     if given.json and given.json != OUTPUT:
         given.json.write_text(document + "\n")
     if given.plot:

@@ -3,7 +3,7 @@
 Stands on NumPy and on the one library it measures, so that the same file runs in a peer's own environment, where this
 package is absent or of another version. `python contenders.py '{"kind": ...}'` builds the contender, drives it through
 the opening of its first episodes, writes what it is, and then answers each `{"seconds": s}` with the steps it took and
-the time they took, until its input ends.
+the time they took, until its input ends. Between its turns it does nothing, for it is another one's turn.
 """
 
 from __future__ import annotations
@@ -30,6 +30,11 @@ Array = Any  # of NumPy, whose version differs between the environments that thi
 SEED = 0
 LINE = 64  # bytes of a cache line
 WINDOW = 1024  # records of a batch
+DEPTH = 1  # batches that a stream may be ahead
+HELD = DEPTH + 2  # batches in memory at once: those, the one in the making, and the learner's
+FILLED = 8  # batches of a stream, and several of them have been given back
+NAP = 0.02  # seconds between two looks whether a process still works
+RESETS = 7  # times that all games begin anew, for the step that does it
 OPENING = 60  # steps of an episode whose views change more than those after them: the reference zooms in
 ONE_GAME_SLICE = 16  # steps of a single game between two looks at the clock
 
@@ -75,9 +80,12 @@ class Contender(ABC):
     def slice(self) -> int:
         """Steps for a moment and returns the number of simulated steps."""
 
-    def prepare(self) -> None:
-        """Makes ready for a trial."""
-        self.slice()
+    def turn(self, seconds: float) -> dict[str, float]:
+        """Steps taken in at least `seconds`, with the seconds of the wall clock and of the processors for them."""
+        steps, begin, begin_cpu = 0, time.perf_counter(), time.process_time()
+        while (wall := time.perf_counter() - begin) < seconds:
+            steps += self.slice()
+        return {"steps": steps, "wall": wall, "cpu": time.process_time() - begin_cpu}
 
     def about(self) -> dict[str, Any]:
         """What is to be told of it once."""
@@ -88,6 +96,14 @@ class Contender(ABC):
     def report(self) -> dict[str, Any]:
         """What is to be told of it after the trials."""
         return {}
+
+
+def rest() -> None:
+    """Waits until no thread of this process has anything left to do."""
+    begin = -NAP
+    while time.process_time() - begin > NAP / 20:
+        begin = time.process_time()
+        time.sleep(NAP)
 
 
 class OneGame(Contender):
@@ -129,14 +145,22 @@ class ManyGames(Contender):
     def __init__(self, spec: dict[str, Any]) -> None:
         import reinfors as rf  # noqa: PLC0415 - only the process that measures it
 
-        game = rf.games.make(spec["game"], **spec["options"])
-        self.envs = rf.VecEnv(game, n_envs=spec["n_games"], n_threads=spec["n_threads"], seed=SEED)
+        self.spec = spec
+        self.envs = self.made()
         self.actions = drive(spec["driver"], spec["n_games"])
         self.steps: int = spec["n_games"] * spec["options"].get("frame_skip", 1)
         obs, _ = self.envs.reset()
         if not spec["options"]:
             self.first_frame = np.moveaxis(obs[0], 0, -1)
         self.cpu_level: str = rf.build_info()["cpu_level"]
+
+    def made(self, **options: Any) -> Any:  # noqa: ANN401 - a `VecEnv`
+        """Games of these options beside those of the contender."""
+        import reinfors as rf  # noqa: PLC0415 - only the process that measures it
+
+        spec = self.spec
+        game = rf.games.make(spec["game"], **spec["options"], **options)
+        return rf.VecEnv(game, n_envs=spec["n_games"], n_threads=spec["n_threads"], seed=SEED)
 
     def about(self) -> dict[str, Any]:
         """With the vector instructions in use."""
@@ -146,6 +170,32 @@ class ManyGames(Contender):
         """Takes one decision in every game."""
         touch(self.envs.step(next(self.actions))[0])
         return self.steps
+
+    def report(self) -> dict[str, Any]:
+        """What a step that resets every game takes, in times the next one and one of the last of an opening.
+
+        Time of the calling thread, which is all there is where it steps alone but for what is made ready beside it.
+        """
+        if self.spec["n_threads"] != 1:
+            return {}
+        envs = self.made(max_steps=OPENING)
+        envs.reset()
+        to_next, to_last = [], []
+        for _ in range(RESETS):
+            is_over, last = False, 0.0
+            while not is_over:
+                begin = time.thread_time()
+                is_over = bool(envs.step(next(self.actions))[3].all())
+                last = time.thread_time() - begin
+            rest()  # what the next episodes need is made
+            times = [time.thread_time()]
+            for _ in range(2):
+                envs.step(next(self.actions))
+                times.append(time.thread_time())
+            resetting, following = np.diff(times)
+            to_next.append(resetting / following)
+            to_last.append(resetting / last)
+        return {"reset_to_next": float(np.median(to_next)), "reset_to_last": float(np.median(to_last))}
 
 
 class Pool(Contender):
@@ -200,23 +250,28 @@ class Collected(Contender):
     """
 
     def __init__(self, spec: dict[str, Any]) -> None:
-        import reinfors as rf  # noqa: PLC0415 - only the process that measures it
-
         n_games = spec["n_games"]
-        self.engine = rf.Engine(
-            game=getattr(rf.games, spec["game"])(**spec["options"]),
-            reward=None,
-            policy=rf.policies.Ppo(),
-            learner=rf.learners.Ppo(gamma=0.99, lam=0.95),
-            n_games=n_games,
-            n_threads=spec["n_threads"],
-            seed=SEED,
-        )
+        self.spec = spec
+        self.engine = self.made()
         self.logits = np.zeros((2 * n_games, N_ACTIONS), np.float32)
         self.values = np.zeros(2 * n_games, np.float32)
         self.skip: int = spec["options"].get("frame_skip", 1)
         self.window = WINDOW
         self.before = peak_bytes()
+
+    def made(self) -> Any:  # noqa: ANN401 - of either version
+        """An engine."""
+        import reinfors as rf  # noqa: PLC0415 - only the process that measures it
+
+        return rf.Engine(
+            game=getattr(rf.games, self.spec["game"])(**self.spec["options"]),
+            reward=None,
+            policy=rf.policies.Ppo(),
+            learner=rf.learners.Ppo(gamma=0.99, lam=0.95),
+            n_games=self.spec["n_games"],
+            n_threads=self.spec["n_threads"],
+            seed=SEED,
+        )
 
     def infer(self, obs: Array) -> tuple[Array, Array]:
         """Equal logits and values of zero."""
@@ -232,8 +287,11 @@ class Collected(Contender):
         return len(self.collect().actions) * self.skip
 
     def report(self) -> dict[str, Any]:
+        """What a batch takes in memory."""
+        return self.memory(self.collect())
+
+    def memory(self, batch: Any) -> dict[str, float]:  # noqa: ANN401 - of either version
         """Bytes of a record in the batch, and of the process at most beyond what it began with, per record."""
-        batch = self.collect()
         fields = [getattr(batch, name, None) for name in dir(batch) if not name.startswith("_")]
         arrays = [field for field in fields if isinstance(field, np.ndarray)]
         records = len(batch.actions)
@@ -291,47 +349,117 @@ class Inferred(Collected):
         return {"shares": {name: self.seconds[name] / busy for name in ("step", "render", "infer")}}
 
 
-class Trained(Collected):
-    """Collecting and then training, for as long as collecting takes: waiting, as for a device of its own."""
+class Streamed(Collected):
+    """`collect_stream`, and training on each batch for as long as collecting the next one takes.
+
+    All games begin together, and a batch of openings takes five times another one. So how long it is to be is measured
+    batch by batch: a second engine of the same seed collects the same ones alone, just before, at nearly the same clock
+    of the processor. Training is waiting, as for a device of its own.
+    """
+
+    opening = 0  # it is played before there is a second engine, for the memory of the first to be seen
 
     def __init__(self, spec: dict[str, Any]) -> None:
         super().__init__(spec)
-        self.training: list[float] = [0.0]
+        self.engine.collect(1, self.infer)
+        self.before = peak_bytes()
+        self.stream = self.engine.collect_stream(WINDOW, self.infer, depth=DEPTH)
+        for taken in range(FILLED):
+            self.batch = next(self.stream)
+            if taken % 2:
+                rest()  # as a slow learner, who finds the queue full
+        told = self.memory(self.batch)
+        self.told = {
+            "pages": told["bytes_per_record"] * len(self.batch.actions) / resource.getpagesize(),
+            "batches_held": HELD,
+            "batches_at_peak": told["peak_bytes_per_record"] / told["bytes_per_record"],
+        }
+        self.new_pages: list[float] = []
+        self.engine = self.made()
+        self.engine.collect(1, self.infer)
+        for _ in range(FILLED):
+            self.collect()
+        rest()
 
-    def prepare(self) -> None:
-        """Measures how long collecting takes at this moment of the machine."""
+    def turn(self, seconds: float) -> dict[str, float]:
+        """Batches collected alone for half of the time, and the same ones from the stream while it is trained."""
         self.collect()
-        begin = time.perf_counter()
-        self.collect()
-        self.training.append(time.perf_counter() - begin)
-
-    def slice(self) -> int:
-        """Training on the batch before, then the next one."""
-        time.sleep(self.training[-1])
-        return super().slice()
+        alone: list[float] = []
+        while sum(alone) < seconds / 2:
+            begin = time.perf_counter()
+            self.collect()
+            alone.append(time.perf_counter() - begin)
+        # The stream had rested with a batch in its queue. It goes on when this one is taken.
+        self.batch = next(self.stream)
+        steps, trained, faults = 0, 0.0, page_faults()
+        begin, begin_cpu = time.perf_counter(), time.process_time()
+        for duration in alone:
+            begin_training = time.perf_counter()
+            time.sleep(duration)
+            trained += time.perf_counter() - begin_training
+            self.batch = next(self.stream)
+            steps += len(self.batch.actions)
+        wall, cpu = time.perf_counter() - begin, time.process_time() - begin_cpu
+        self.new_pages.append((page_faults() - faults) / len(alone))
+        rest()
+        return {"steps": steps, "wall": wall, "cpu": cpu, "against": max(sum(alone), trained)}
 
     def report(self) -> dict[str, Any]:
-        """Records per second of training alone, which are those of collecting alone."""
-        return {"training_per_second": WINDOW / statistics.median(self.training[1:])}
+        """What the stream's first batches took in memory, and pages that a batch of the trials needed anew."""
+        return {**self.told, "new_pages": statistics.median(self.new_pages)}
 
 
-class Streamed(Trained):
-    """The same with `collect_stream`."""
+class Halved(Collected):
+    """`Engine.collect` with an `infer` that takes as long as stepping: it waits, as for a device of its own.
 
-    stream: Any = None
+    How long that is, a second engine of the same seed tells step by step, whose `infer` costs nothing.
+    """
 
-    def prepare(self) -> None:
-        """Measures without the stream, then starts one, whose first batch was not waited for."""
-        if self.stream is not None:
-            self.stream.stop()
-            self.stream = None
-        super().prepare()
-        self.stream = self.engine.collect_stream(WINDOW, self.infer, depth=1)
-        self.collect()
+    def __init__(self, spec: dict[str, Any]) -> None:
+        super().__init__(spec)
+        self.waiting = self.made()
+        self.asked: list[float] = []
+        self.waits: Iterator[float] = iter(())
+        self.waited = 0.0
 
-    def collect(self) -> Any:  # noqa: ANN401 - of either version
-        """The next batch of the stream, once there is one."""
-        return super().collect() if self.stream is None else next(self.stream)
+    def infer(self, obs: Array) -> tuple[Array, Array]:
+        """Equal logits and values of zero; notes when it was asked."""
+        self.asked.append(time.perf_counter())
+        return super().infer(obs)
+
+    def infer_waiting(self, obs: Array) -> tuple[Array, Array]:
+        """The same, after a while."""
+        begin = time.perf_counter()
+        time.sleep(next(self.waits))
+        self.waited += time.perf_counter() - begin
+        return super().infer(obs)
+
+    def slice(self) -> int:
+        """A batch of either engine; the steps of one of them."""
+        self.waiting.collect(WINDOW, self.infer)
+        return super().slice()
+
+    def turn(self, seconds: float) -> dict[str, float]:
+        """Batch by batch, with an `infer` that costs nothing and with one that waits for as long as that took."""
+        steps, alone, wall, cpu, self.waited = 0, 0.0, 0.0, 0.0, 0.0
+        while alone + wall < seconds:
+            self.asked, begin = [], time.perf_counter()
+            self.collect()
+            end = time.perf_counter()
+            alone += end - begin
+            # Halves are asked about in pairs: what lies between two pairs is a step of all games.
+            of_pairs = np.diff([*self.asked, end]).reshape(-1, 2).mean(axis=1)
+            self.waits = iter(of_pairs.repeat(2).tolist())
+            begin, begin_cpu = time.perf_counter(), time.process_time()
+            batch = self.waiting.collect(WINDOW, self.infer_waiting)
+            wall += time.perf_counter() - begin
+            cpu += time.process_time() - begin_cpu
+            steps += len(batch.actions)
+        return {"steps": steps, "wall": wall, "cpu": cpu, "against": alone + self.waited}
+
+    def report(self) -> dict[str, Any]:
+        """Two engines' memory is nobody's."""
+        return {}
 
 
 KINDS: dict[str, Callable[[dict[str, Any]], Contender]] = {
@@ -342,8 +470,8 @@ KINDS: dict[str, Callable[[dict[str, Any]], Contender]] = {
     "one old game": OneOldGame,
     "engine": Collected,
     "engine with a network": Inferred,
-    "collect, then train": Trained,
     "stream": Streamed,
+    "engine with a slow infer": Halved,
 }
 
 
@@ -357,13 +485,9 @@ def peak_bytes() -> int:
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def measured(contender: Contender, seconds: float) -> dict[str, float]:
-    """Steps taken in at least `seconds`, with the wall clock's and the processors' time for them."""
-    contender.prepare()
-    steps, begin, begin_cpu = 0, time.perf_counter(), time.process_time()
-    while (wall := time.perf_counter() - begin) < seconds:
-        steps += contender.slice()
-    return {"steps": steps, "wall": wall, "cpu": time.process_time() - begin_cpu}
+def page_faults() -> int:
+    """Pages of memory that this process has been given so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
 def serve(spec: dict[str, Any]) -> None:
@@ -386,7 +510,7 @@ def serve(spec: dict[str, Any]) -> None:
     answer(contender.about())
     for line in sys.stdin:
         order = json.loads(line)
-        answer(measured(contender, order["seconds"]) if "seconds" in order else contender.report())
+        answer(contender.turn(order["seconds"]) if "seconds" in order else contender.report())
     answers.close()
     # Threads that stand still in native code are not waited for.
     os._exit(0)

@@ -27,6 +27,7 @@ VECTOR_ALL = f"{N_GAMES} games stepped by the caller, {ALL_THREADS} threads"
 ENGINE = f"{N_GAMES} games collected into batches, one thread"
 ENGINE_ALL = f"{N_GAMES} games collected into batches, {ALL_THREADS} threads"
 STREAM = f"Collecting and training for as long, {ALL_THREADS} threads"
+HALVES = f"Stepping, and an infer that takes as long, {ALL_THREADS} threads"
 NETWORK = f"{N_GAMES} games and a PyTorch network on the same cores, {ALL_THREADS} threads"
 STATE_ONLY = "State only, one thread"
 RECIPES = f"Other observations, {N_GAMES} games stepped by the caller, one thread"
@@ -84,13 +85,14 @@ def _one_game(driver: str) -> list[Entry]:
     def entry(peer: str, what: str, kind: str, options: dict[str, Any] | None = None) -> Entry:
         return Entry(ONE_GAME, peer, what, kind, options or {}, driver, n_games=1)
 
-    return [
+    listed = [
         entry(GYMNASIUM, ENV.id, "one game"),
         entry(HERE, "exact frames", "one game"),
         entry(HERE, "fast frames", "one game", FAST),
-        entry(ENVPOOL, "pool of one", "pool"),
-        entry(OLD, "Env", "one old game"),
     ]
+    # Two peers are driven at random only, for time's sake.
+    others = [entry(ENVPOOL, "pool of one", "pool"), entry(OLD, "Env", "one old game")]
+    return listed + others if driver == DRIVERS[0] else listed
 
 
 def _vector(section: str, driver: str, n_threads: int) -> list[Entry]:
@@ -124,14 +126,11 @@ def _engine(section: str, n_threads: int) -> list[Entry]:
     ]
 
 
-def _streams() -> list[Entry]:
-    def entry(peer: str, what: str, kind: str, options: dict[str, Any] | None = None) -> Entry:
-        return Entry(STREAM, peer, what, kind, options or {}, n_threads=ALL_THREADS)
-
+def _overlapped() -> list[Entry]:
     return [
-        entry(HERE, "collect, then train", "collect, then train"),
-        entry(HERE, "collect_stream", "stream"),
-        entry(OLD, "collect_stream", "stream"),
+        Entry(STREAM, HERE, "collect_stream", "stream", n_threads=ALL_THREADS),
+        Entry(STREAM, OLD, "collect_stream", "stream", n_threads=ALL_THREADS),
+        Entry(HALVES, HERE, "Engine.collect", "engine with a slow infer", n_threads=ALL_THREADS),
     ]
 
 
@@ -153,11 +152,12 @@ def _recipes() -> list[Entry]:
 
 
 def entries(drivers: Sequence[str] = DRIVERS) -> list[Entry]:
-    """Every contender, section by section; all but the first two sections are driven at random."""
-    listed = []
-    for driver in drivers:
-        listed += _one_game(driver) + _vector(VECTOR, driver, 1)
-    listed.append(_baseline({}, VECTOR, "exact frames"))
-    listed += _vector(VECTOR_ALL, "random", ALL_THREADS)
+    """Every contender, in the order of turns: those that are compared with each other are near each other."""
+    first, *others = drivers
+    listed = _one_game(first) + _vector(VECTOR, first, 1) + [_baseline({}, VECTOR, "exact frames")]
+    listed += _vector(VECTOR_ALL, first, ALL_THREADS)
     listed += _engine(ENGINE, 1) + _engine(ENGINE_ALL, ALL_THREADS)
-    return listed + _streams() + _networks() + _state_only() + _recipes()
+    listed += _overlapped() + _networks() + _state_only() + _recipes()
+    for driver in others:
+        listed += _one_game(driver) + _vector(VECTOR, driver, 1)
+    return listed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reinfors.bench.plan import ENVPOOL, GYMNASIUM, HERE, OLD, STREAM, WITH_TORCH
-from reinfors.bench.report import Record, rows_of, sections
+from reinfors.bench.plan import ENVPOOL, GYMNASIUM, HALVES, HERE, OLD, STREAM, WITH_TORCH
+from reinfors.bench.report import Record, median, rows_of, sections
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,15 +22,15 @@ def draw(run: Record, path: Path) -> None:
     import matplotlib as mpl  # noqa: PLC0415 - only who asks for a plot needs it
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    # Streams wait by design: their processors' time says nothing.
-    shown = [section for section in sections(run) if section != STREAM]
+    # These wait by design: their processors' time says nothing.
+    shown = [section for section in sections(run) if section not in {STREAM, HALVES}]
     heights = [len(rows_of(run, section)) for section in shown]
     with mpl.rc_context({"svg.hashsalt": "reinfors", "font.size": 9, "svg.fonttype": "none"}):
         figure = Figure(figsize=(8.5, 0.27 * sum(heights) + 0.5 * len(shown) + 0.5), layout="constrained")
         panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
         for panel, section in zip(panels, shown, strict=True):
             rows = rows_of(run, section)[::-1]
-            speeds = [row["median"]["cpu"] for row in rows]
+            speeds = [median(row, "cpu") for row in rows]
             bars = panel.barh([row["name"] for row in rows], speeds, color=[COLOURS[row["peer"]] for row in rows])
             panel.bar_label(bars, labels=[f"{speed:,.0f}" for speed in speeds], padding=3)
             panel.set_title(section, loc="left", fontsize=9, fontweight="bold")

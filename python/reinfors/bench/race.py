@@ -1,10 +1,9 @@
-"""The race: every contender in a process of its own, taking turns in an order that turns round; the median counts."""
+"""The race: every contender in a process of its own, taking short turns in an order that turns round."""
 
 from __future__ import annotations
 
 import json
 import math
-import statistics
 import subprocess
 import threading
 from contextlib import ExitStack
@@ -20,15 +19,35 @@ if TYPE_CHECKING:
 
     from reinfors.bench.plan import Entry
 
+TURN = 3.0  # seconds, of which a trial has several
 WARM_UP = 2.0  # seconds of processor time, of a contender on average
 PATIENCE = 300.0  # seconds that an answer may take beyond those that were asked for
 
 
-class Speed(NamedTuple):
-    """Steps per second. On an idle machine the two are equal for one thread; on a busy one the second is the fairer."""
+class Trial(NamedTuple):
+    """The turns of a contender in one trial, together.
 
+    Attributes:
+        steps: Of all games.
+        wall: Steps per second of the clock.
+        cpu: Steps per second of the processors' time. On an idle machine the two are equal for one thread; on a busy
+            one this is the fairer.
+        against: Steps per second of the clock that what overlaps is compared with, in the same turns; None where
+            nothing overlaps. For a stream the slower of collecting and training, each alone; for an `infer` beside the
+            games one after the other.
+    """
+
+    steps: int
     wall: float
     cpu: float
+    against: float | None
+
+    @classmethod
+    def of(cls, turns: Sequence[dict[str, float]]) -> Self:
+        """The turns as they were answered: steps, and seconds for them."""
+        total = {name: sum(turn[name] for turn in turns) for name in turns[0]}
+        steps, against = int(total["steps"]), total.get("against")
+        return cls(steps, steps / total["wall"], steps / total["cpu"], against and steps / against)
 
 
 class Result(NamedTuple):
@@ -36,13 +55,8 @@ class Result(NamedTuple):
 
     entry: Entry
     about: dict[str, Any]
-    trials: list[Speed]
+    trials: list[Trial]
     report: dict[str, Any]
-
-    @property
-    def median(self) -> Speed:
-        """The figures that count."""
-        return Speed(*(statistics.median(figures) for figures in zip(*self.trials, strict=True)))
 
 
 class Runner:
@@ -69,10 +83,9 @@ class Runner:
         """What it says of itself, once it is warm."""
         return self._answer(0)
 
-    def trial(self, seconds: float) -> Speed:
-        """Steps per second over at least `seconds`."""
-        taken = self.ask({"seconds": seconds}, seconds)
-        return Speed(taken["steps"] / taken["wall"], taken["steps"] / taken["cpu"])
+    def turn(self, seconds: float) -> dict[str, float]:
+        """Steps taken in at least `seconds`, and the seconds for them."""
+        return self.ask({"seconds": seconds}, seconds)
 
     def ask(self, order: dict[str, Any], seconds: float = 0) -> dict[str, Any]:
         """The answer to an order.
@@ -118,10 +131,19 @@ def duration(n_contenders: int, trials: int, seconds: float) -> str:
     return f"about {math.ceil(n_contenders * (trials * seconds + WARM_UP) / 60)} min"
 
 
+def turns_of(seconds: float) -> int:
+    """How many turns a trial is cut into."""
+    return max(1, round(seconds / TURN))
+
+
 def run(
     contenders: Sequence[tuple[Entry, list[str]]], trials: int, seconds: float, say: Callable[[str], None]
 ) -> list[Result]:
-    """Every contender `trials` times, after a warm-up that does not count and for which none waits for another."""
+    """Every contender `trials` times, after a warm-up that does not count and for which none waits for another.
+
+    A trial is cut into turns of about `TURN` seconds: a processor's clock goes up and down over minutes, and all are to
+    have their share of both.
+    """
     with ExitStack() as stack:
         runners = [stack.enter_context(Runner(command, entry)) for entry, command in contenders]
         abouts = []
@@ -129,16 +151,23 @@ def run(
             say(f"warming up {runner.entry.name}")
             abouts.append(runner.about())
         check_same_work([entry for entry, _ in contenders], abouts)
-        speeds: list[list[Speed]] = [[] for _ in runners]
-        left = len(runners) * trials
-        for trial in range(trials):
-            turns = list(zip(runners, speeds, strict=True))
-            for runner, taken in turns if trial % 2 == 0 else reversed(turns):
-                minutes = math.ceil(left * seconds / 60)
-                say(f"trial {trial + 1} of {trials}, about {minutes} min left: {runner.entry.name}")
-                taken.append(runner.trial(seconds))
+        n_turns = turns_of(seconds)
+        turns: list[list[dict[str, float]]] = [[] for _ in runners]
+        left = len(runners) * trials * n_turns
+        for round_ in range(trials * n_turns):
+            order = list(zip(runners, turns, strict=True))
+            for runner, taken in order if round_ % 2 == 0 else reversed(order):
+                minutes = math.ceil(left * seconds / n_turns / 60)
+                trial = 1 + round_ // n_turns
+                say(f"trial {trial} of {trials}, about {minutes} min left: {runner.entry.name}")
+                taken.append(runner.turn(seconds / n_turns))
                 left -= 1
         return [
-            Result(runner.entry, about, taken, runner.ask({"report": True}))
-            for runner, about, taken in zip(runners, abouts, speeds, strict=True)
+            Result(
+                runner.entry,
+                about,
+                [Trial.of(taken[begin : begin + n_turns]) for begin in range(0, len(taken), n_turns)],
+                runner.ask({"report": True}),
+            )
+            for runner, about, taken in zip(runners, abouts, turns, strict=True)
         ]

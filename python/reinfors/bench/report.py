@@ -1,7 +1,11 @@
-"""A run as a record that JSON can hold, and the record in words: what the terminal shows and the documentation has."""
+"""A run as a record that JSON can hold, and the record in words: what the terminal shows and the documentation has.
+
+Every ratio is one of `times`: of trials that were taken in turns, the median.
+"""
 
 from __future__ import annotations
 
+import statistics
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +18,7 @@ from reinfors.bench.plan import (
     ENV,
     ENVPOOL,
     GYMNASIUM,
+    HALVES,
     HERE,
     NETWORK,
     OLD,
@@ -33,6 +38,7 @@ Record = dict[str, Any]
 Row = dict[str, Any]
 
 PEERS = (GYMNASIUM, ENVPOOL, OLD)
+FRAMES = ("exact frames", "fast frames")
 EPISODE = ENV.max_episode_steps or 1  # steps of one that nothing ends earlier
 
 COLUMNS = [
@@ -65,7 +71,6 @@ def record(results: Sequence[Result], **about: Any) -> Record:  # noqa: ANN401 -
                 "steps_per_decision": entry.steps_per_decision,
                 "library": f"{result.about['library']} {result.about['version']}",
                 "shows_the_reference": None if frame is None or not frames else frame in frames,
-                "median": result.median._asdict(),
                 "trials": [trial._asdict() for trial in result.trials],
                 "report": result.report,
             }
@@ -83,6 +88,20 @@ def rows_of(run: Record, section: str) -> list[Row]:
     return [row for row in run["rows"] if row["section"] == section]
 
 
+def median(row: Row, figure: str) -> float:
+    """The trial of a row that counts, by a figure of it."""
+    return float(statistics.median(trial[figure] for trial in row["trials"]))
+
+
+def times(ours: Row, ours_figure: str, theirs: Row, theirs_figure: str) -> float:
+    """How many times the figure of one row is that of another: the median of the trials' ratios.
+
+    The turns of a trial are near in time, for all rows: what slows the machine down for a while is in both figures.
+    """
+    pairs = zip(ours["trials"], theirs["trials"], strict=True)
+    return float(statistics.median(one[ours_figure] / other[theirs_figure] for one, other in pairs))
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table in Markdown, its columns aligned for those who read it as it is."""
     lines = [list(header), *map(list, rows)]
@@ -96,13 +115,12 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def covered(run: Record, row: Row) -> str:
+def covered(row: Row) -> str:
     """Which steps of an episode the trials were of, had each all of its steps; how many episodes, where they are whole.
 
-    All games begin at once, play the opening before anything counts, and go on where the trial before left them: each
-    trial takes them further by steps/s x seconds / games.
+    All games begin at once, play the opening before anything counts, and go on where the turn before left them.
     """
-    steps = [trial["wall"] * run["seconds"] / row["n_games"] for trial in row["trials"]]
+    steps = [trial["steps"] / row["n_games"] for trial in row["trials"]]
     whole = [taken / EPISODE for taken in steps]
     if min(whole) >= 1:
         return f"{min(whole):.1f} to {max(whole):.1f} episodes"
@@ -114,46 +132,42 @@ def section_table(run: Record, section: str) -> str:
     """The figures of a section."""
     cells = []
     for row in rows_of(run, section):
-        walls, median = [trial["wall"] for trial in row["trials"]], row["median"]
+        walls = [trial["wall"] for trial in row["trials"]]
         cells.append(
             [
                 row["name"],
-                f"{median['wall']:,.0f}",
+                f"{median(row, 'wall'):,.0f}",
                 f"{min(walls):,.0f} to {max(walls):,.0f}",
-                f"{median['cpu']:,.0f}",
-                f"{1e6 * row['steps_per_decision'] / median['cpu']:,.1f}",
-                covered(run, row),
+                f"{median(row, 'cpu'):,.0f}",
+                f"{1e6 * row['steps_per_decision'] / median(row, 'cpu'):,.1f}",
+                covered(row),
             ]
         )
     return table(COLUMNS, cells)
 
 
-def _speed(run: Record, section: str, clock: str, **wanted: str) -> float | None:
-    """Steps per second of the row of a section that is what is wanted, if it was measured."""
+def find(run: Record, section: str, **wanted: str) -> Row | None:
+    """The row of a section that is what is wanted, if it was measured."""
     rows = [row for row in rows_of(run, section) if all(row[key] == value for key, value in wanted.items())]
-    return float(rows[0]["median"][clock]) if rows else None
+    return rows[0] if rows else None
 
 
-def _ratio(run: Record, here: tuple[str, str], peer: tuple[str, str], clock: str, driver: str) -> str:
-    """How many times faster a row of ours, named by section and what it is, is than a peer's."""
-    ours = _speed(run, here[0], clock, peer=HERE, what=here[1], driver=driver)
-    theirs = _speed(run, peer[0], clock, peer=peer[1], driver=driver)
-    return f"{ours / theirs:.1f}" if ours and theirs else "not measured"
-
-
-def comparisons(run: Record) -> list[list[str]]:
-    """How many times faster than each of `PEERS`, on one core and on all: what is compared, and a ratio for each."""
-    rows = []
+def comparisons(run: Record) -> dict[str, dict[str, float | None]]:
+    """How many times faster than each of `PEERS` that did the same, on one core and on all; None if not measured."""
+    compared: dict[str, dict[str, float | None]] = {}
 
     def compare(
         name: str, here: tuple[str, str], there: Sequence[str | None], clock: str = "cpu", driver: str = "random"
     ) -> None:
-        """A row: what ours is, and the section in which each peer did the same."""
-        pairs = zip(there, PEERS, strict=True)
-        ratios = [_ratio(run, here, (section, peer), clock, driver) if section else "" for section, peer in pairs]
-        rows.append([f"{here[1]}, {name}", *ratios])
+        """What ours is, and the section in which each peer did the same."""
+        ours = find(run, here[0], peer=HERE, what=here[1], driver=driver)
+        compared[f"{here[1]}, {name}"] = ratios = {}
+        for section, peer in zip(there, PEERS, strict=True):
+            if section:
+                theirs = find(run, section, peer=peer, driver=driver)
+                ratios[peer] = times(ours, clock, theirs, clock) if ours and theirs else None
 
-    for what in ("exact frames", "fast frames"):
+    for what in FRAMES:
         for driver in DRIVERS:
             name = f"one thread, {driver} driver"
             compare(name, (VECTOR, what), (ONE_GAME, VECTOR, None), driver=driver)
@@ -163,30 +177,41 @@ def comparisons(run: Record) -> list[list[str]]:
     compare("one thread, random driver", (VECTOR, f"exact frames, {BASELINE}"), (ONE_GAME, VECTOR, None))
     for what in ("state", f"state, {BASELINE}"):
         compare("one thread, the reference without its drawing", (STATE_ONLY, what), (STATE_ONLY, None, None))
-    return rows
+    return compared
 
 
 def summary(run: Record) -> str:
     """The same as a table."""
-    return table(["", *(f"times {peer}" for peer in PEERS)], comparisons(run))
-
-
-def threads(run: Record) -> str | None:
-    """All threads against one, by the clock, and batches against the steps of `VecEnv`, by the processors' time."""
-    ratios = {
-        "VecEnv, all threads to one": (VECTOR_ALL, VECTOR, "wall"),
-        "Engine.collect, all threads to one": (ENGINE_ALL, ENGINE, "wall"),
-        "Engine.collect to VecEnv, one thread": (ENGINE, VECTOR, "cpu"),
-    }
     rows = []
-    for name, (section, other, clock) in ratios.items():
-        for what in ("exact frames", "fast frames"):
-            ours, theirs = (
-                _speed(run, place, clock, peer=HERE, what=what, driver="random") for place in (section, other)
-            )
+    for name, ratios in comparisons(run).items():
+        told = {peer: "not measured" if ratio is None else f"{ratio:.1f}" for peer, ratio in ratios.items()}
+        rows.append([name, *(told.get(peer, "") for peer in PEERS)])
+    return table(["", *(f"times {peer}" for peer in PEERS)], rows)
+
+
+def threads(run: Record) -> dict[str, float]:
+    """All threads against one, by the clock, and batches against the steps of `VecEnv`, by the processors' time."""
+    ratios = {}
+    for name, section, other, clock in (
+        ("VecEnv, {} threads to one", VECTOR_ALL, VECTOR, "wall"),
+        ("Engine.collect, {} threads to one", ENGINE_ALL, ENGINE, "wall"),
+        ("Engine.collect to VecEnv, one thread", ENGINE, VECTOR, "cpu"),
+    ):
+        for what in FRAMES:
+            ours, theirs = (find(run, place, peer=HERE, what=what, driver="random") for place in (section, other))
             if ours and theirs:
-                rows.append([f"{name}, {what}", f"{ours / theirs:.2f}"])
-    return table(["", "times"], rows) if rows else None
+                ratios[f"{name.format(ours['n_threads'])}, {what}"] = times(ours, clock, theirs, clock)
+    return ratios
+
+
+def resets(run: Record) -> dict[str, tuple[float, float]]:
+    """What a step that resets every game takes: in times the next step, and in times the last of an opening."""
+    told = {}
+    for section, what in (*((VECTOR, what) for what in FRAMES), (STATE_ONLY, "state")):
+        row = find(run, section, peer=HERE, what=what, driver="random")
+        if row and "reset_to_next" in row["report"]:
+            told[what] = (row["report"]["reset_to_next"], row["report"]["reset_to_last"])
+    return told
 
 
 def memory(run: Record) -> str | None:
@@ -201,26 +226,73 @@ def memory(run: Record) -> str | None:
     return table(["contender", "kB of a record in a batch", "kB of the process at its peak, per record"], rows)
 
 
+def streams(run: Record) -> list[Row]:
+    """The streams whose overlap was measured."""
+    return [row for row in rows_of(run, STREAM) if row["trials"][0].get("against")]
+
+
 def overlap(run: Record) -> str | None:
     """How near streams come to the longer of collecting and training."""
     rows = [
         [
             row["name"],
-            f"{row['report']['training_per_second']:,.0f}",
-            f"{row['median']['wall']:,.0f}",
-            f"{row['report']['training_per_second'] / row['median']['wall']:.2f}",
+            f"{median(row, 'against'):,.0f}",
+            f"{median(row, 'wall'):,.0f}",
+            f"{times(row, 'against', row, 'wall'):.2f}",
+            *(f"{row['report'][figure]:,.1f}" for figure in ("batches_at_peak", "new_pages")),
         ]
-        for row in rows_of(run, STREAM)
-        if "training_per_second" in row["report"]
+        for row in streams(run)
     ]
-    if not rows:
-        return None
-    return table(["contender", "records/s of either alone", "records/s of both", "time, in times the longer"], rows)
+    header = ["contender", "records/s of the longer alone", "of both", "time, in times the longer"]
+    header += ["batches in memory at the peak", "new pages a batch"]
+    return table(header, rows) if rows else None
+
+
+def halves(run: Record) -> str | None:
+    """What is gained by asking about one half of the games while the other is stepped."""
+    rows = [
+        [
+            row["name"],
+            f"{median(row, 'against'):,.0f}",
+            f"{median(row, 'wall'):,.0f}",
+            f"{times(row, 'wall', row, 'against'):.2f}",
+        ]
+        for row in rows_of(run, HALVES)
+    ]
+    return table(["contender", "records/s one after the other", "of both", "times as fast"], rows) if rows else None
+
+
+def figures(run: Record) -> dict[str, float]:
+    """Everything that something may be aimed at, by its name."""
+    told = {
+        f"{name}, times {peer}": ratio
+        for name, ratios in comparisons(run).items()
+        for peer, ratio in ratios.items()
+        if ratio is not None
+    } | threads(run)
+    pool, reference = find(run, VECTOR, peer=ENVPOOL, driver="random"), find(run, ONE_GAME, peer=GYMNASIUM)
+    if pool and reference:
+        told[f"{ENVPOOL}, one thread, times {GYMNASIUM}"] = times(pool, "cpu", reference, "cpu")
+    for what in ("state", f"state, {BASELINE}"):
+        if row := find(run, STATE_ONLY, peer=HERE, what=what):
+            told[f"{what}, one thread, steps per CPU second"] = median(row, "cpu")
+    told |= {f"a step that resets, times the next one, {what}": ratio for what, (ratio, _) in resets(run).items()}
+    for row in streams(run):
+        if row["peer"] == HERE:
+            told["collect_stream and training for as long, times the longer"] = times(row, "against", row, "wall")
+            told["collect_stream, memory at the peak, in batches held"] = (
+                row["report"]["batches_at_peak"] / row["report"]["batches_held"]
+            )
+            told["collect_stream, new pages a batch in steady state"] = row["report"]["new_pages"]
+            told["collect_stream, pages of a batch"] = row["report"]["pages"]
+    for row in rows_of(run, HALVES):
+        told["an infer that takes as long as stepping, times one after the other"] = times(row, "wall", row, "against")
+    return told
 
 
 def circumstances(run: Record) -> str:
     """Where, when and with what."""
-    about = run["machine"]
+    about, trials = run["machine"], f"{run['trials']} of {run['seconds']:g} seconds each"
     libraries = sorted({row["library"] for row in run["rows"]})
     rows = [
         ["processor", f"{about['cpu']}, {about['cores']} cores"],
@@ -228,7 +300,7 @@ def circumstances(run: Record) -> str:
         ["system", f"{about['system']}, Python {about['python']}, NumPy {about['numpy']}"],
         ["contenders", ", ".join(libraries)],
         ["reinfors", f"{about['build']['profile']} build, {about['build']['cpu_level']}, commit `{about['commit']}`"],
-        ["trials", f"{run['trials']} of {run['seconds']:g} seconds each, {about['when'][:16].replace('T', ' ')} UTC"],
+        ["trials", f"{trials}, turns in a trial: {run['turns']}, {about['when'][:16].replace('T', ' ')} UTC"],
         ["left out", "; ".join(run["left_out"]) or "nothing"],
         ["command", f"`{about['command']}`"],
     ]
@@ -247,10 +319,16 @@ def shares(run: Record) -> str | None:
 
 def extras(run: Record) -> dict[str, str]:
     """What was measured beside speed, by its heading."""
+    ratios = [[name, f"{ratio:.2f}"] for name, ratio in threads(run).items()]
+    restarts = [[name, *(f"{ratio:.2f}" for ratio in told)] for name, told in resets(run).items()]
     tables = {
-        "Threads and batches": threads(run),
+        "Threads and batches": table(["", "times"], ratios) if ratios else None,
         "Memory of a record": memory(run),
-        "Overlap": overlap(run),
+        "Streams": overlap(run),
+        "Halves": halves(run),
+        "A step that resets every game": table(["", "times the next step", f"times step {OPENING}"], restarts)
+        if restarts
+        else None,
         "Where the time goes": shares(run),
     }
     return {name: table for name, table in tables.items() if table}
