@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -88,13 +89,14 @@ def test_the_length_of_a_run_is_told_from_what_it_is_of() -> None:
 
 
 def test_the_steps_of_an_episode_that_trials_were_of_are_computed() -> None:
-    def row(n_games: int, *steps: int) -> report.Row:
-        return {"n_games": n_games, "trials": [{"steps": taken} for taken in steps]}
+    def row(n_games: int, *steps: int, against: float | None = None) -> report.Row:
+        return {"n_games": n_games, "trials": [{"steps": taken, "against": against} for taken in steps]}
 
     # The opening of 60 steps is played before the first trial.
     assert report.covered(row(64, 64 * 200, 64 * 800, 64 * 200)) == "60 to 260, 260 to 60, 60 to 260"
     assert report.covered(row(1, 200, 220)) == "60 to 260, 260 to 480"
     assert report.covered(row(1, 10000, 1200, 20000)) == "1.2 to 20.0 episodes"
+    assert report.covered(row(1, 500, 600, against=1.0)) == "0.5 to 0.6 episodes"
 
 
 def row(section: str, peer: str, what: str, *walls: float, **others: Any) -> report.Row:
@@ -112,6 +114,18 @@ def test_a_ratio_is_of_trials_that_were_taken_in_turns() -> None:
     assert report.threads({"rows": [ours, theirs]}) == {
         "Engine.collect to VecEnv, one thread, exact frames": pytest.approx(1.9)
     }
+
+
+def test_a_record_is_read_the_same_on_a_machine_with_other_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(7)), raising=False)
+    found = importlib.util.spec_from_file_location("plan_of_seven_cores", plan.__file__)
+    assert found
+    assert found.loader
+    other = importlib.util.module_from_spec(found)
+    monkeypatch.setitem(sys.modules, found.name, other)
+    found.loader.exec_module(other)
+    assert max(entry.n_threads for entry in other.entries()) == 7
+    assert [entry.section for entry in other.entries()] == [entry.section for entry in plan.entries()]
 
 
 def test_the_turns_of_a_trial_are_added_up() -> None:
@@ -159,7 +173,7 @@ def test_aims_are_judged_by_what_was_measured() -> None:
 def test_every_aim_is_of_something_that_a_whole_run_measures() -> None:
     reports = {
         "stream": {"batches_at_peak": 3.0, "batches_held": 3, "new_pages": 0.0, "pages": 7000.0},
-        "vector": {"reset_to_next": 1.0, "reset_to_last": 1.0},
+        "vector and resets": {"reset_to_next": 1.0, "reset_to_last": 1.0},
     }
     rows = [
         row(entry.section, entry.peer, entry.what, 9.0, n_threads=min(entry.n_threads, 2), driver=entry.driver)

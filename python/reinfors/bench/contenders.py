@@ -32,7 +32,7 @@ LINE = 64  # bytes of a cache line
 WINDOW = 1024  # records of a batch
 DEPTH = 1  # batches that a stream may be ahead
 HELD = DEPTH + 2  # batches in memory at once: those, the one in the making, and the learner's
-FILLED = 8  # batches of a stream, and several of them have been given back
+FILLED = 6  # batches of a stream, and several of them have been given back
 NAP = 0.02  # seconds between two looks whether a process still works
 RESETS = 7  # times that all games begin anew, for the step that does it
 OPENING = 60  # steps of an episode whose views change more than those after them: the reference zooms in
@@ -171,13 +171,15 @@ class ManyGames(Contender):
         touch(self.envs.step(next(self.actions))[0])
         return self.steps
 
+
+class ManyResets(ManyGames):
+    """The same, and afterwards the steps in which all games begin anew."""
+
     def report(self) -> dict[str, Any]:
         """What a step that resets every game takes, in times the next one and one of the last of an opening.
 
         Time of the calling thread, which is all there is where it steps alone but for what is made ready beside it.
         """
-        if self.spec["n_threads"] != 1:
-            return {}
         envs = self.made(max_steps=OPENING)
         envs.reset()
         to_next, to_last = [], []
@@ -466,6 +468,7 @@ KINDS: dict[str, Callable[[dict[str, Any]], Contender]] = {
     "one game": OneGame,
     "one undrawn game": OneUndrawnGame,
     "vector": ManyGames,
+    "vector and resets": ManyResets,
     "pool": Pool,
     "one old game": OneOldGame,
     "engine": Collected,

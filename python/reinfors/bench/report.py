@@ -118,11 +118,12 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def covered(row: Row) -> str:
     """Which steps of an episode the trials were of, had each all of its steps; how many episodes, where they are whole.
 
-    All games begin at once, play the opening before anything counts, and go on where the turn before left them.
+    All games begin at once, play the opening before anything counts, and go on where the turn before left them. What
+    overlaps plays some batches more between its turns: only how much it played is told of it.
     """
     steps = [trial["steps"] / row["n_games"] for trial in row["trials"]]
     whole = [taken / EPISODE for taken in steps]
-    if min(whole) >= 1:
+    if min(whole) >= 1 or row["trials"][0]["against"]:
         return f"{min(whole):.1f} to {max(whole):.1f} episodes"
     ends = list(accumulate(steps, initial=OPENING))
     return ", ".join(f"{begin % EPISODE:.0f} to {end % EPISODE:.0f}" for begin, end in pairwise(ends))
@@ -296,6 +297,7 @@ def circumstances(run: Record) -> str:
     libraries = sorted({row["library"] for row in run["rows"]})
     rows = [
         ["processor", f"{about['cpu']}, {about['cores']} cores"],
+        ["all threads", str(max(row["n_threads"] for row in run["rows"]))],
         ["load", f"{about['load_before']} before, {about['load_after']} after"],
         ["system", f"{about['system']}, Python {about['python']}, NumPy {about['numpy']}"],
         ["contenders", ", ".join(libraries)],
