@@ -84,7 +84,7 @@ def test_packages_of_another_environment_come_after_those_of_this_one(tmp_path: 
 
 
 def test_the_length_of_a_run_is_told_from_what_it_is_of() -> None:
-    assert race.duration(30, 3, 30) == "about 46 min"
+    assert race.duration(30, 3, 30) == "about 47 min"
     assert race.duration(1, 1, 0.1) == "about 1 min"
 
 

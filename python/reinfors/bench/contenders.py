@@ -422,7 +422,7 @@ class Halved(Collected):
         self.waiting = self.made()
         self.asked: list[float] = []
         self.waits: Iterator[float] = iter(())
-        self.waited = 0.0
+        self.waited = self.due = 0.0
 
     def infer(self, obs: Array) -> tuple[Array, Array]:
         """Equal logits and values of zero; notes when it was asked."""
@@ -430,10 +430,13 @@ class Halved(Collected):
         return super().infer(obs)
 
     def infer_waiting(self, obs: Array) -> tuple[Array, Array]:
-        """The same, after a while."""
+        """The same, after a while. What one wait has taken too long, the next one lacks."""
+        self.due += next(self.waits)
         begin = time.perf_counter()
-        time.sleep(next(self.waits))
-        self.waited += time.perf_counter() - begin
+        time.sleep(max(0.0, self.due))
+        took = time.perf_counter() - begin
+        self.waited += took
+        self.due -= took
         return super().infer(obs)
 
     def slice(self) -> int:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from reinfors.bench.plan import Entry
 
 TURN = 3.0  # seconds, of which a trial has several
-WARM_UP = 2.0  # seconds of processor time, of a contender on average
+# Seconds beyond those of the trials, of a contender on average: to begin and to end, and where a turn takes longer.
+AROUND, BETWEEN = 1.2, 0.08
 PATIENCE = 300.0  # seconds that an answer may take beyond those that were asked for
 
 
@@ -127,8 +128,9 @@ def check_same_work(entries: Sequence[Entry], abouts: Sequence[dict[str, Any]]) 
 
 
 def duration(n_contenders: int, trials: int, seconds: float) -> str:
-    """About how long a run takes: the trials of all contenders, and the warm-up of each."""
-    return f"about {math.ceil(n_contenders * (trials * seconds + WARM_UP) / 60)} min"
+    """About how long a run takes: the trials of all contenders, and what is around them and between them."""
+    of_trial = seconds + BETWEEN * turns_of(seconds)
+    return f"about {math.ceil(n_contenders * (trials * of_trial + AROUND) / 60)} min"
 
 
 def turns_of(seconds: float) -> int:
