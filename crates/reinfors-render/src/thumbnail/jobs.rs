@@ -163,34 +163,33 @@ impl Jobs {
 
     /// Takes a cell: the colour that fills it, then the marks from `first` on.
     #[inline(always)]
-    pub fn push_mix(&mut self, cell: usize, under: Colour, first: usize, inks: &Inks) {
-        let mut contrast = Contrast::of(under);
-        for mark in &self.marks[first..] {
-            contrast = contrast.and(inks.get(mark.ink));
-        }
-        let channels = contrast.channels();
+    pub fn push_mix(&mut self, cell: usize, under: Colour, first: usize, channels: &'static Channels) {
         if let Some(index) = usize::from(channels.count).checked_sub(1) {
             let marks = first..self.marks.len();
             self.mixes[index].push(Mix { cell: cell as u32, under, marks, channels });
         }
     }
 
-    /// The same, after looking whether it is an edge.
+    /// The same, after looking how its colours differ and whether it is an edge.
     #[inline(always)]
     pub fn push(&mut self, cell: usize, under: Colour, first: usize, inks: &Inks) {
+        let mut contrast = Contrast::of(under);
+        for mark in &self.marks[first..] {
+            contrast = contrast.and(inks.get(mark.ink));
+        }
+        let channels = contrast.channels();
         if let &[mark] = &self.marks[first..]
             && inks.get(mark.ink).is_plain()
             && mark.lines & mark.lines.wrapping_sub(1) == 0
         {
-            let ink = inks.get(mark.ink);
             let line = if mark.lines == 0 { NO_LINE } else { mark.lines.trailing_zeros() };
-            let (kind, channels) = (Kind::of(ink.line(inks, line)), Contrast::of(under).and(ink).channels());
+            let kind = Kind::of(inks.get(mark.ink).line(inks, line));
             self.push_edges(
                 kind,
                 Edges { cells: 1, first: cell as u32, under, ink: mark.ink, line, channels },
             );
         } else {
-            self.push_mix(cell, under, first, inks);
+            self.push_mix(cell, under, first, channels);
         }
     }
 }

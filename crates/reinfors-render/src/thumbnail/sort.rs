@@ -146,8 +146,8 @@ impl Sorter {
     ) {
         let (single, several) = self.walk::<H>(sight, ground, stretch);
         self.paint::<H>(sight, stretch, planes);
-        let left = self.take_single::<H>(single, sight, stretch, jobs);
-        self.take_several::<H>(several | left, sight, stretch, jobs);
+        self.take_single::<H>(single, sight, stretch, jobs);
+        self.take_several::<H>(several, sight, stretch, jobs);
     }
 
     /// Finds what shows of the strokes: where one of them does, and where several do.
@@ -230,7 +230,7 @@ impl Sorter {
         }
     }
 
-    /// Makes edges of cells that one stroke shows in. Results in those that are none.
+    /// Makes jobs of cells that one stroke shows in.
     #[inline(always)]
     fn take_single<const H: usize>(
         &mut self,
@@ -238,34 +238,33 @@ impl Sorter {
         sight: &Sight,
         stretch: &Stretch,
         jobs: &mut Jobs,
-    ) -> Half {
+    ) {
         let Self { seen, fills, looks } = self;
         let (strokes, looks) = (&sight.cells.strokes[..], &mut looks[..]);
-        let mut left = 0;
         for seen in &seen[..] {
-            let own = seen.cells & single;
+            let mut own = seen.cells & single;
             if own == 0 {
                 continue;
             }
             let stroke = &strokes[seen.stroke as usize];
             let look = &mut looks[seen.ink as usize];
-            let mut plain = if look.is_plain { own & !stroke.crossed::<H>() } else { 0 };
-            left |= own ^ plain;
+            let mixes = if look.is_plain { own & stroke.crossed::<H>() } else { own };
             for fill in fills.iter() {
-                let cells = plain & fill.cells;
+                let cells = own & fill.cells;
                 if cells != 0 {
-                    look.take_edges::<H>(cells, stroke, fill.colour, sight, stretch, jobs);
-                    plain ^= cells;
-                    if plain == 0 {
+                    look.see_over(fill.colour, sight.inks.get(seen.ink));
+                    look.take_edges::<H>(cells & !mixes, stroke, stretch, jobs);
+                    look.take_mixes::<H>(cells & mixes, stroke, stretch, jobs);
+                    own ^= cells;
+                    if own == 0 {
                         break;
                     }
                 }
             }
         }
-        left
     }
 
-    /// Makes jobs of other cells, one by one.
+    /// Makes jobs of cells that several strokes show in, one by one.
     #[inline(always)]
     fn take_several<const H: usize>(
         &self,
@@ -329,25 +328,22 @@ impl Stretch<'_> {
 }
 
 impl Look {
-    /// Cells with this shape over one colour, of which one line comes near or none.
+    /// Looks at the shape over a colour.
     #[inline(always)]
-    fn take_edges<const H: usize>(
-        &mut self,
-        cells: Half,
-        stroke: &Stroke,
-        under: Colour,
-        sight: &Sight,
-        stretch: &Stretch,
-        jobs: &mut Jobs,
-    ) {
+    fn see_over(&mut self, under: Colour, ink: &Ink) {
         if self.under != under {
             self.under = under;
-            self.channels = Contrast::of(under).and(sight.inks.get(stroke.ink)).channels();
+            self.channels = Contrast::of(under).and(ink).channels();
         }
+    }
+
+    /// Cells with this shape over that colour, of which one line comes near or none.
+    #[inline(always)]
+    fn take_edges<const H: usize>(&self, cells: Half, stroke: &Stroke, stretch: &Stretch, jobs: &mut Jobs) {
         let edges = Edges {
             cells,
             first: (stretch.cell + HALF * H) as u32,
-            under,
+            under: self.under,
             ink: stroke.ink,
             line: NO_LINE,
             channels: self.channels,
@@ -359,6 +355,22 @@ impl Look {
             jobs.push_edges(kind, Edges { cells, line: number as u32, ..edges });
         }
         jobs.push_edges(Kind::Hard, Edges { cells: rest, ..edges });
+    }
+
+    /// Other cells with this shape over that colour.
+    #[inline(always)]
+    fn take_mixes<const H: usize>(
+        &self,
+        mut cells: Half,
+        stroke: &Stroke,
+        stretch: &Stretch,
+        jobs: &mut Jobs,
+    ) {
+        while let Some(cell) = take_first(&mut cells) {
+            let first = jobs.marks.len();
+            jobs.marks.push(stroke.mark::<H>(1 << cell));
+            jobs.push_mix(stretch.cell + HALF * H + cell, self.under, first, self.channels);
+        }
     }
 }
 
