@@ -175,9 +175,8 @@ impl Rows<'_> {
 /// they are for the next sixteen.
 #[inline(always)]
 fn steps(turn: Turn, first: i32, top: i32) -> (Lanes, Lanes) {
-    let (first, sign) = ((turn.row(first) - top) as u16, turn.sign as u16);
-    let steps = Lanes::from_fn(|lane| first.wrapping_add(sign.wrapping_mul(lane as u16)));
-    (steps, Lanes::splat(sign.wrapping_mul(LANES as u16)))
+    let steps = Lanes::steps((turn.row(first) - top) as u16, turn.sign);
+    (steps, Lanes::splat((turn.sign * LANES as i32) as u16))
 }
 
 /// The places where the mask is set, else the other.

@@ -139,19 +139,20 @@ impl Inks {
                 let is_inside = item.is_within(size);
                 for (index, &point) in points.iter().enumerate() {
                     let next = points[if index + 1 == points.len() { 0 } else { index + 1 }];
-                    let line = match is_inside {
-                        true => Some(FringeLine::inside(point, next)),
-                        false => FringeLine::new(point, next, size),
+                    let line = if is_inside {
+                        FringeLine::inside(point, next)
+                    } else if let Some(line) = FringeLine::new(point, next, size) {
+                        line
+                    } else {
+                        continue;
                     };
-                    if let Some(line) = line {
-                        // What a cut leaves of a line may start at no corner, and be upright or level when the
-                        // line is not.
-                        let is_held = line.start == point || point.x == next.x || point.y == next.y;
-                        if !(is_filled && is_held) {
-                            shape.solid(&line);
-                        }
-                        self.lines.extend(Soft::of(&line));
+                    // What a cut leaves of a line may start at no corner, and be upright or level when the line
+                    // is not.
+                    let is_held = is_inside || line.start == point || point.x == next.x || point.y == next.y;
+                    if !(is_filled && is_held) {
+                        shape.solid(&line);
                     }
+                    self.lines.extend(Soft::of(&line));
                 }
             }
             Shape::AaCircle { centre, radius } => {

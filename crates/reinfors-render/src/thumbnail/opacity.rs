@@ -26,18 +26,6 @@ pub(super) struct Place {
     pub rows: i32,
 }
 
-/// Steps from the one after the first on, forward and back. None is the same both ways: of vectors that it knows a
-/// lane of, the compiler makes numbers.
-static STEPS: [Lanes; 2] = {
-    let mut steps = [[0; LANES]; 2];
-    let mut lane = 0;
-    while lane < LANES {
-        (steps[0][lane], steps[1][lane]) = (lane as u16 + 1, (-1 - lane as i32) as u16);
-        lane += 1;
-    }
-    [Lanes(steps[0]), Lanes(steps[1])]
-};
-
 /// So many pixels, forward and back.
 static PIXELS: [Lanes; 2] = {
     let mut pixels = [[0; LANES]; 2];
@@ -110,8 +98,7 @@ impl Offsets {
 /// the vectors apart.
 #[inline(always)]
 fn offsets(first: i32, direction: i32, start: u16, slope: u32, count: i32) -> Lanes {
-    let before = (first - direction) as u16;
-    let steps = Lanes::splat(before).plus(STEPS[usize::from(direction < 0)]).settled();
+    let steps = Lanes::steps(first as u16, direction).settled();
     let factor = Lanes::splat(slope as u16).settled();
     // A slope of one has no fraction, and one bit too many.
     let diagonal = ((slope >> 16) as u16).wrapping_neg();

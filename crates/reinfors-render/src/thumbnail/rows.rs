@@ -35,6 +35,23 @@ impl Lanes {
         Self([value; LANES])
     }
 
+    /// Numbers from `first` on, one more or, if `direction` is -1, one less in each lane.
+    #[inline(always)]
+    pub fn steps(first: u16, direction: i32) -> Self {
+        /// Those from the one after 0 on, forward and back. None is the same both ways: of vectors that it knows a
+        /// lane of, the compiler makes numbers.
+        static STEPS: [Lanes; 2] = {
+            let mut steps = [[0; LANES]; 2];
+            let mut lane = 0;
+            while lane < LANES {
+                (steps[0][lane], steps[1][lane]) = (lane as u16 + 1, (-1 - lane as i32) as u16);
+                lane += 1;
+            }
+            [Lanes(steps[0]), Lanes(steps[1])]
+        };
+        Self::splat(first.wrapping_sub(direction as u16)).plus(STEPS[usize::from(direction < 0)])
+    }
+
     /// All bits in lanes from `first` on.
     #[inline(always)]
     pub fn beyond(first: usize) -> Self {
