@@ -59,42 +59,45 @@ impl Chains {
 
     #[inline(always)]
     fn trace<E: Edge>(&mut self, points: &[Point], mut rows: Rows) -> Option<Corners> {
-        let turn = rows.turn;
-        let [a, b] = rows.ends.map(|y| turn.row(y));
-        let (top, bottom) = (a.min(b), a.max(b));
+        let Rows { turn, ends: [highest, lowest], .. } = rows;
+        let is_upright = turn.sign > 0;
+        // The row of the first corner in the output, and the output's first and last row.
+        let (first, last) = if is_upright { (highest, lowest) } else { (lowest, highest) };
+        let (top, bottom) = (turn.row(first), turn.row(last));
         if top == bottom {
             return None;
         }
-        let start = points.iter().position(|point| turn.row(point.y) == top)?;
+        let start = points.iter().position(|point| point.y == first)?;
         let room = rows.left.len();
         if self.low.len() < room {
             self.low.resize(room, 0);
             self.high.resize(room, 0);
         }
-        let lowest = turn.row(if turn.sign > 0 { bottom } else { top });
         // Edges count from the one that closes the polygon; where a row's two crossings come in that order, the
         // first of them is one that goes down from there on, or one that goes up before.
         let seam = points[points.len() - 1].y;
         let seam = if seam == lowest { seam + 1 } else { seam };
-        let swap = turn.row(seam) + i32::from(turn.sign < 0) - rows.rows.start;
+        let swap = turn.row(seam) + i32::from(!is_upright) - rows.rows.start;
         let mut ends = [0; 2];
         let (mut has_ledge, mut at_top, mut at_bottom) = (false, 0, 0);
         for (end, step) in ends.iter_mut().zip([1, points.len() - 1]) {
             let is_first = step == 1;
-            let mut index = start;
-            while turn.row(points[index].y) < bottom {
+            let (mut index, mut row) = (start, top);
+            while row < bottom {
                 let next = beside(index, step, points.len());
                 let (a, b) = (points[index], points[next]);
-                let (row, next_row) = (turn.row(a.y), turn.row(b.y));
+                let next_row = turn.row(b.y);
                 if next_row < row {
                     return None;
                 }
                 if next_row > row {
-                    let (upper, lower) = if a.y < b.y { (a, b) } else { (b, a) };
-                    // An edge owns its rows but the last, which counts only at the polygon's own bottom.
-                    let last = lower.y - i32::from(lower.y != lowest);
-                    let (first, last) = (turn.row(upper.y), turn.row(last));
-                    let own = first.min(last).max(rows.rows.start)..(first.max(last) + 1).min(rows.rows.end);
+                    // An edge owns its rows but the shape's last, which counts only at the polygon's own bottom.
+                    let (upper, lower, own) = if is_upright {
+                        (a, b, row..next_row + i32::from(next_row == bottom))
+                    } else {
+                        (b, a, row + i32::from(row != top)..next_row + 1)
+                    };
+                    let own = own.start.max(rows.rows.start)..own.end.min(rows.rows.end);
                     let edge = E::new(upper, lower)?;
                     if !own.is_empty() {
                         if is_first {
@@ -108,7 +111,7 @@ impl Chains {
                 } else {
                     has_ledge = true;
                 }
-                index = next;
+                (index, row) = (next, next_row);
             }
             *end = index;
         }
@@ -116,7 +119,7 @@ impl Chains {
         while index != ends[1] {
             index = beside(index, 1, points.len());
             at_bottom += 1;
-            if turn.row(points[index].y) != bottom {
+            if points[index].y != last {
                 return None;
             }
         }

@@ -118,11 +118,13 @@ impl Inks {
         let [top, bottom] = [item.rows.min, item.rows.max].map(|y| y.clamp(-1, size.height as i32));
         let (top, bottom) = (turn.row(top).min(turn.row(bottom)), turn.row(top).max(turn.row(bottom)));
         let [first, last] = rows.clip(top..=bottom)?;
-        if is_aside(item, columns.length) {
+        let is_near = is_near(item);
+        if is_near && is_aside(item, columns.length) {
             return None;
         }
         let mut shape = Tracer {
             item,
+            is_near,
             turn,
             columns,
             fill: self.spans.begin(first..last + 1),
@@ -192,14 +194,14 @@ impl Inks {
     }
 }
 
-/// Whether a shape lies wholly to one side of the surface. Far outside, C's integers may wrap.
+/// Whether a shape that is near lies wholly to one side of the surface.
 #[inline(always)]
 fn is_aside(item: &Item, length: i32) -> bool {
     // Rounding may take a crossing one column beyond its edge.
-    is_near(item) && (item.columns.max < -1 || item.columns.min > length)
+    item.columns.max < -1 || item.columns.min > length
 }
 
-/// Whether all of a shape is near enough for 16 bits.
+/// Whether all of a shape is near enough for 16 bits. Far outside, C's integers may wrap.
 #[inline(always)]
 fn is_near(item: &Item) -> bool {
     let is_near = |ends: Ends| ends.min > -FAR && ends.max < FAR;
@@ -209,6 +211,7 @@ fn is_near(item: &Item) -> bool {
 /// A shape's spans being found.
 struct Tracer<'a> {
     item: &'a Item,
+    is_near: bool,
     turn: Turn,
     columns: &'a Windows,
     fill: Fill,
@@ -253,7 +256,7 @@ impl Tracer<'_> {
         let far = self.columns.length - 1;
         let Ends { min, max } = self.item.rows;
         let rows = Rows { turn: self.turn, ends: [min, max], rows: self.fill.rows.clone(), far, left, right };
-        if is_near(self.item)
+        if self.is_near
             && let Some(corners) = self.chains.fill(points, rule, rows)
         {
             self.spans.close(&self.fill);

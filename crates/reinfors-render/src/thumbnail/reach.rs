@@ -86,8 +86,8 @@ impl Inks {
                 Soft::Steep(steep) => [steep.y + 1, steep.y + steep.rows - 1],
                 Soft::Flat(flat) => [flat.down(1), flat.down(flat.columns - 1) + 1],
             };
-            let (top, bottom) = (turn.row(top), turn.row(bottom));
-            let Some([top, bottom]) = rows.clip(top.min(bottom)..=top.max(bottom)) else { continue };
+            let (top, bottom) = if turn.sign > 0 { (top, bottom) } else { (bottom, top) };
+            let Some([top, bottom]) = rows.clip(turn.row(top)..=turn.row(bottom)) else { continue };
             let near = meet(rows.touched(top, bottom), &own);
             if near.is_empty() {
                 continue;
