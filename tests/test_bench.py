@@ -52,6 +52,26 @@ def test_a_script_gets_the_record_and_nothing_else(tmp_path: Path, capfd: pytest
     assert {row["name"] for row in json.loads(capfd.readouterr().out)["rows"]} == {"reinfors, fast frames"}
 
 
+def test_a_trial_has_a_slice_however_short_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    arguments = ["--trials", "1", "--seconds", "1e-9", "--only", "state, baseline", "--peers", str(tmp_path)]
+    main([*arguments, "--json", str(file)])
+    [row] = json.loads(file.read_text())["rows"]
+    assert [trial["steps"] for trial in row["trials"]] == [plan.N_GAMES]
+
+
+def test_the_record_is_written_before_words_are_made_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_words(run: report.Record) -> str:
+        raise ValueError(f"no words for {len(run['rows'])} rows")
+
+    monkeypatch.setattr(report, "text", no_words)
+    file = tmp_path / "run.json"
+    arguments = ["--trials", "1", "--seconds", "0.01", "--only", "state, baseline", "--peers", str(tmp_path)]
+    with pytest.raises(ValueError, match="no words for 1 rows"):
+        main([*arguments, "--json", str(file)])
+    assert len(json.loads(file.read_text())["rows"]) == 1
+
+
 def test_a_peer_of_the_same_name_never_runs_in_this_interpreter(tmp_path: Path) -> None:
     assert peers.command(plan.OLD, tmp_path) is None
     python = peers.own_python(plan.OLD, tmp_path)

@@ -104,9 +104,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         left_out=left_out,
     )
     document = json.dumps(record, indent=1)
-    print(document if given.json == OUTPUT else f"{report.text(record)}\n\n## Aims\n\n{aims.table_of(record)}")
+    # Written before anything is made of it: an hour is not lost to what the text or the plot trips over.
     if given.json and given.json != OUTPUT:
         given.json.write_text(document + "\n")
+    print(document if given.json == OUTPUT else f"{report.text(record)}\n\n## Aims\n\n{aims.table_of(record)}")
     if given.plot:
         from reinfors.bench.plot import draw  # noqa: PLC0415 - needs Matplotlib
 

@@ -81,10 +81,14 @@ class Contender(ABC):
         """Steps for a moment and returns the number of simulated steps."""
 
     def turn(self, seconds: float) -> dict[str, float]:
-        """Steps taken in at least `seconds`, with the seconds of the wall clock and of the processors for them."""
-        steps, begin, begin_cpu = 0, time.perf_counter(), time.process_time()
-        while (wall := time.perf_counter() - begin) < seconds:
+        """Steps taken in at least `seconds`, with the seconds of the wall clock and of the processors for them.
+
+        However short that is, there is a slice: a process may be kept from running once it has looked at the clock.
+        """
+        steps, wall, begin, begin_cpu = 0, 0.0, time.perf_counter(), time.process_time()
+        while not steps or wall < seconds:
             steps += self.slice()
+            wall = time.perf_counter() - begin
         return {"steps": steps, "wall": wall, "cpu": time.process_time() - begin_cpu}
 
     def about(self) -> dict[str, Any]:
