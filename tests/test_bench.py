@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import reinfors as rf
-from reinfors.bench import aims, peers, plan, race, report
+from reinfors.bench import aims, machine, peers, plan, race, report
 from reinfors.bench.__main__ import main, refusal
 from reinfors.bench.contenders import FIVE_CONTROLS, ManyGames, OneGame, OneUndrawnGame, drive
 
@@ -36,7 +36,8 @@ def test_a_run_is_recorded_printed_and_drawn(tmp_path: Path, capfd: pytest.Captu
     assert [row["shows_the_reference"] for row in run["rows"]][:3] == [True, True, False]
     assert all(len(row["trials"]) == 2 and report.median(row, "cpu") > 0 for row in run["rows"])
     assert run["machine"]["build"]["profile"] == "release"
-    assert {"cpu", "commit", "load_before", "load_after", "system", "command"} < set(run["machine"])
+    assert {"cpu", "commit", "load_before", "load_after", "system"} < set(run["machine"])
+    assert run["machine"]["command"].endswith(f"python -m reinfors.bench {arguments}")
     assert any(line.startswith("reinfors 0.4 is left out") for line in run["left_out"])
     assert "reinfors 0.4 is left out" in printed.err
     assert "3 contenders, 2 x 0.05 s of each: about 1 min" in printed.err
@@ -70,6 +71,14 @@ def test_the_record_is_written_before_words_are_made_of_it(tmp_path: Path, monke
     with pytest.raises(ValueError, match="no words for 1 rows"):
         main([*arguments, "--json", str(file)])
     assert len(json.loads(file.read_text())["rows"]) == 1
+
+
+def test_the_command_of_a_record_repeats_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("REINFORS_CPU", raising=False)
+    told = machine.circumstances(["--only", "state, baseline", "--trials", "1"])["command"]
+    assert told == "python -m reinfors.bench --only 'state, baseline' --trials 1"
+    monkeypatch.setenv("REINFORS_CPU", "baseline")
+    assert machine.circumstances(["--quick"])["command"] == "REINFORS_CPU=baseline python -m reinfors.bench --quick"
 
 
 def test_a_peer_of_the_same_name_never_runs_in_this_interpreter(tmp_path: Path) -> None:

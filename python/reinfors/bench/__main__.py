@@ -67,6 +67,7 @@ def say(what: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs what the command line says."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     given = parser().parse_args(arguments)
     if given.trials < 1 or (given.seconds is not None and not 0 < given.seconds < float("inf")):
         sys.exit("--trials must be at least 1, and --seconds a number above 0")
@@ -91,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(
         f"{n} contenders, {given.trials} x {seconds:g} s of each: {duration(n, given.trials, seconds)}", file=sys.stderr
     )
-    about = circumstances()
+    about = circumstances(arguments)
     results = run(contenders, given.trials, seconds, say)
     say("")
     about["load_after"] = load()

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import subprocess
-import sys
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import reinfors as rf
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def circumstances() -> dict[str, Any]:
-    """What is known before the first trial."""
+CPU_LEVEL = "REINFORS_CPU"  # what a shell says of the instructions, which all contenders of ours inherit
+
+
+def circumstances(arguments: Sequence[str]) -> dict[str, Any]:
+    """What is known before the first trial of a run with these arguments."""
     return {
         "when": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "cpu": _processor(),
@@ -27,8 +32,14 @@ def circumstances() -> dict[str, Any]:
         "numpy": np.__version__,
         "build": rf.build_info(),
         "commit": _commit(),
-        "command": " ".join(["python -m reinfors.bench", *sys.argv[1:]]),
+        "command": command(arguments),
     }
+
+
+def command(arguments: Sequence[str]) -> str:
+    """The line for a shell that repeats a run with these arguments."""
+    told = [f"{CPU_LEVEL}={shlex.quote(os.environ[CPU_LEVEL])}"] if CPU_LEVEL in os.environ else []
+    return " ".join([*told, shlex.join(["python", "-m", "reinfors.bench", *arguments])])
 
 
 def load() -> float | None:
