@@ -5,7 +5,7 @@ use super::cells::LINES;
 use super::chains::{Chains, Corners, FAR, Rows};
 use super::outline::{Soft, Turn};
 use super::rows::Places;
-use super::spans::{Fill, Spans};
+use super::spans::{Fill, Place, Spans};
 use super::windows::{Axes, Windows};
 use crate::circle::{disc, ring};
 use crate::crossings::{Crossings, Rule};
@@ -21,22 +21,20 @@ pub(super) struct Ink {
     pub colour: Colour,
     pub turn: Turn,
     pub fill: Fill,
+    /// Where its spans lie, or the first of each row.
+    pub place: Place,
     pub lines: Range<usize>,
     pub dots: Range<usize>,
     pub picture: Option<Picture>,
+    /// Whether its spans, one a row, and its lines are all there is to see of it.
+    pub is_simple: bool,
 }
 
 impl Ink {
-    /// Whether its spans, one a row, and its lines are all there is to see of it.
-    #[inline(always)]
-    pub const fn is_simple(&self) -> bool {
-        self.fill.layers == 1 && self.picture.is_none() && self.dots.start == self.dots.end
-    }
-
     /// Whether spans, one a row, and few enough lines to be told apart are all there is to see of it.
     #[inline(always)]
     pub const fn is_plain(&self) -> bool {
-        self.is_simple() && self.lines.end - self.lines.start <= LINES
+        self.is_simple && self.lines.end - self.lines.start <= LINES
     }
 }
 
@@ -100,10 +98,10 @@ impl Inks {
         self.inks.iter()
     }
 
-    /// The spans of a shape in sixteen rows from `row` on.
+    /// The spans of a shape, or the first of each row, in sixteen rows from `row` on.
     #[inline(always)]
     pub fn read(&self, ink: &Ink, row: i32) -> (Places, Places) {
-        self.spans.read(&ink.fill, 0, row)
+        self.spans.at(ink.place, row)
     }
 
     /// Takes a shape; nothing if it lies outside the surface.
@@ -182,12 +180,15 @@ impl Inks {
             }
         }
         let Tracer { fill, .. } = shape;
+        let dots = first_dot..self.dots.len();
         self.inks.push(Ink {
             colour: item.colour,
             turn,
+            place: fill.place(0),
+            is_simple: fill.layers == 1 && picture.is_none() && dots.is_empty(),
             fill,
             lines: first_line..self.lines.len(),
-            dots: first_dot..self.dots.len(),
+            dots,
             picture,
         });
         Some(self.inks.len() as u32 - 1)

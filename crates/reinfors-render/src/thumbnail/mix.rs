@@ -76,7 +76,7 @@ impl Mark {
     #[inline(always)]
     fn spans(self, inks: &Inks) -> Option<&Ink> {
         let ink = inks.get(self.ink);
-        (self.lines == 0 && ink.is_simple()).then_some(ink)
+        (self.lines == 0 && ink.is_simple).then_some(ink)
     }
 }
 
@@ -131,7 +131,7 @@ impl<const N: usize> Tile<N> {
         for mark in marks {
             let ink = inks.get(mark.ink);
             let levels = mix.channels.levels::<N>(ink.colour);
-            let mut span = self.span(inks.spans.read(&ink.fill, 0, self.place.row));
+            let mut span = self.span(inks.read(ink, self.place.row));
             let mut lines = &inks.lines[ink.lines.clone()];
             loop {
                 let mut near = mark.lines;
@@ -145,7 +145,7 @@ impl<const N: usize> Tile<N> {
                 lines = &lines[LINES..];
             }
             self.fill(levels, &span);
-            if !ink.is_simple() {
+            if !ink.is_simple {
                 for layer in 1..ink.fill.layers {
                     let span = self.span(inks.spans.read(&ink.fill, layer, self.place.row));
                     self.fill(levels, &span);

@@ -398,10 +398,10 @@ impl Sight<'_> {
             paint: self.paint(ink.colour),
             under: self.ground,
             channels: Contrast::of(self.ground).and(ink).channels(),
-            is_simple: ink.is_simple(),
+            is_simple: ink.is_simple,
             is_plain: ink.is_plain(),
             kinds,
-            place: ink.fill.place(0),
+            place: ink.place,
         }
     }
 
