@@ -18,7 +18,7 @@ from PIL import Image
 
 import reinfors as rf
 from reinfors.bench import aims, plan, race, report
-from reinfors.bench.__main__ import SECONDS, TRIALS
+from reinfors.bench.__main__ import QUICK_SECONDS, SECONDS, TRIALS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -221,10 +221,11 @@ REASONS = {
 }
 
 FULL_RUN = f"{TRIALS} x {SECONDS:g} s each, {race.duration(len(plan.entries()), TRIALS, SECONDS)}"
+QUICK_RUN = race.duration(len(plan.entries(plan.DRIVERS[:1])), TRIALS, QUICK_SECONDS)
 BENCHMARK_COMMANDS = f"""\
 ```console
 $ make bench ARGS="--install-peers"           # {FULL_RUN}; EnvPool, 0.4, PyTorch from PyPI
-$ make bench ARGS="--quick"                   # about a minute on idle cores
+$ make bench ARGS="--quick"                   # {QUICK_RUN} on idle cores
 $ python -m reinfors.bench --help             # the same without make; needs gymnasium[box2d] for its reference
 $ make bench ARGS="--json benchmarks/recorded.json --plot docs/assets/benchmarks.svg"   # recorded for this page
 ```"""

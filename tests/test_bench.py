@@ -18,10 +18,11 @@ import pytest
 
 import reinfors as rf
 from reinfors.bench import aims, machine, peers, plan, race, report
-from reinfors.bench.__main__ import main, refusal
+from reinfors.bench.__main__ import QUICK_SECONDS, TRIALS, main, refusal
 from reinfors.bench.contenders import FIVE_CONTROLS, ManyGames, OneGame, OneUndrawnGame, drive
 
 ROOT = Path(__file__).resolve().parent.parent
+BENCHMARK_PAGE = ROOT / "docs" / "benchmarks.md"
 
 
 def test_a_run_is_recorded_printed_and_drawn(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -38,8 +39,10 @@ def test_a_run_is_recorded_printed_and_drawn(tmp_path: Path, capfd: pytest.Captu
     assert run["machine"]["build"]["profile"] == "release"
     assert {"cpu", "commit", "load_before", "load_after", "system"} < set(run["machine"])
     assert run["machine"]["command"].endswith(f"python -m reinfors.bench {arguments}")
-    assert any(line.startswith("reinfors 0.4 is left out") for line in run["left_out"])
-    assert "reinfors 0.4 is left out" in printed.err
+    assert any(line.startswith("reinfors 0.4, which `--install-peers`") for line in run["left_out"])
+    assert "left out: reinfors 0.4, which `--install-peers`" in printed.err
+    [told] = [line for line in printed.out.splitlines() if "reinfors 0.4, which" in line]
+    assert told.count("left out") == 1
     assert "3 contenders, 2 x 0.05 s of each: about 1 min" in printed.err
     assert "trial 2 of 2, about 1 min left: " in printed.err
     assert printed.out.startswith(report.text(run))
@@ -115,6 +118,9 @@ def test_packages_of_another_environment_come_after_those_of_this_one(tmp_path: 
 def test_the_length_of_a_run_is_told_from_what_it_is_of() -> None:
     assert race.duration(30, 3, 30) == "about 47 min"
     assert race.duration(1, 1, 0.1) == "about 1 min"
+    n_quick = len(plan.entries(plan.DRIVERS[:1]))
+    quick = race.duration(n_quick, TRIALS, QUICK_SECONDS)
+    assert f'make bench ARGS="--quick"                   # {quick} on idle cores' in BENCHMARK_PAGE.read_text()
 
 
 def test_the_steps_of_an_episode_that_trials_were_of_are_computed() -> None:

@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     commands = {peer: peers.command(peer, given.peers) for peer in dict.fromkeys(entry.peer for entry in wanted)}
     left_out = [peers.missing(peer) for peer, command in commands.items() if command is None]
     for line in left_out:
-        print(line, file=sys.stderr)
+        print(f"left out: {line}", file=sys.stderr)
     contenders = [(entry, command) for entry in wanted if (command := commands[entry.peer]) is not None]
     n = len(contenders)
     print(

@@ -76,7 +76,7 @@ def command(peer: str, folder: Path) -> list[str] | None:
 
 
 def missing(peer: str) -> str:
-    """What to do about a peer that is not installed."""
+    """Why a peer is left out that is not installed, and what to do about it."""
     if peer == GYMNASIUM:
-        return f'{peer} is left out: it needs `pip install "gymnasium[box2d]"`'
-    return f"{peer} is left out: `--install-peers` makes an environment for it"
+        return f'{peer}, which needs `pip install "gymnasium[box2d]"`'
+    return f"{peer}, which `--install-peers` makes an environment for"
