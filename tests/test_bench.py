@@ -261,6 +261,19 @@ def test_what_cannot_be_run_is_refused(arguments: list[str]) -> None:
         main(arguments)
 
 
+def test_a_plot_that_cannot_be_written_is_refused_before_the_race(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("x.txt", "x"):
+        with pytest.raises(SystemExit, match=rf"the kind of file of {name}: its name must end in one of .*\.svg"):
+            main(["--only", "no such", "--plot", str(tmp_path / name)])
+    with pytest.raises(SystemExit, match="no contender has"):
+        main(["--only", "no such", "--plot", str(tmp_path / "x.svg")])
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(SystemExit, match=r"--plot needs matplotlib: pip install 'reinfors\[plot\]'"):
+        main(["--only", "no such", "--plot", str(tmp_path / "x.svg")])
+
+
 def test_the_readme_tells_what_was_recorded() -> None:
     run = json.loads((ROOT / "benchmarks" / "recorded.json").read_text())
     measured = report.figures(run)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import reinfors as rf
-from reinfors.bench import aims, peers, report
+from reinfors.bench import aims, peers, plot, report
 from reinfors.bench.machine import circumstances, load
 from reinfors.bench.plan import DRIVERS, entries
 from reinfors.bench.race import duration, run, turns_of
@@ -65,9 +65,8 @@ def say(what: str) -> None:
     print(f"\r\033[K{what}", end="", file=sys.stderr, flush=True)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs what the command line says."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+def read(arguments: Sequence[str]) -> argparse.Namespace:
+    """What the command line says; what cannot be done is refused before an hour is spent on it."""
     given = parser().parse_args(arguments)
     if given.trials < 1 or (given.seconds is not None and not 0 < given.seconds < float("inf")):
         sys.exit("--trials must be at least 1, and --seconds a number above 0")
@@ -76,6 +75,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for file in (given.json, given.plot):
         if file is not None and not file.parent.is_dir():
             sys.exit(f"there is no folder {file.parent} to write {file.name} to")
+    if given.plot and (why := plot.refusal(given.plot)):
+        sys.exit(why)
+    return given
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs what the command line says."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    given = read(arguments)
     if given.install_peers:
         peers.install(given.peers)
     seconds = given.seconds or (QUICK_SECONDS if given.quick else SECONDS)
@@ -110,9 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given.json.write_text(document + "\n")
     print(document if given.json == OUTPUT else f"{report.text(record)}\n\n## Aims\n\n{aims.table_of(record)}")
     if given.plot:
-        from reinfors.bench.plot import draw  # noqa: PLC0415 - needs Matplotlib
-
-        draw(record, given.plot)
+        plot.draw(record, given.plot)
 
 
 if __name__ == "__main__":

@@ -13,12 +13,20 @@ if TYPE_CHECKING:
 COLOURS = {GYMNASIUM: "#9e9e9e", ENVPOOL: "#5c9ead", OLD: "#e0a458", HERE: "#326273", WITH_TORCH: "#326273"}
 
 
-def draw(run: Record, path: Path) -> None:
-    """Writes the plot of a record; the kind of file is that of the path's ending.
+def refusal(path: Path) -> str | None:
+    """Why no plot can be written to a path."""
+    try:
+        from matplotlib.figure import Figure  # noqa: PLC0415 - only who asks for a plot needs it
+    except ImportError:
+        return "--plot needs matplotlib: pip install 'reinfors[plot]'"
+    kinds = sorted(Figure().canvas.get_supported_filetypes())
+    if path.suffix[1:].lower() in kinds:
+        return None
+    return f"--plot does not know the kind of file of {path.name}: its name must end in one of .{', .'.join(kinds)}"
 
-    Raises:
-        ImportError: Matplotlib is not installed; the extra `plot` brings it.
-    """
+
+def draw(run: Record, path: Path) -> None:
+    """Writes the plot of a record to a path of which there is no `refusal`; its ending tells the kind of file."""
     import matplotlib as mpl  # noqa: PLC0415 - only who asks for a plot needs it
     from matplotlib.figure import Figure  # noqa: PLC0415
 
