@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import warnings
@@ -272,6 +274,29 @@ def test_a_plot_that_cannot_be_written_is_refused_before_the_race(
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(SystemExit, match=r"--plot needs matplotlib: pip install 'reinfors\[plot\]'"):
         main(["--only", "no such", "--plot", str(tmp_path / "x.svg")])
+
+
+def test_an_interrupt_ends_the_race_and_its_contenders_at_once(tmp_path: Path) -> None:
+    only = ["--only", "state", "--trials", "60", "--seconds", "20", "--peers", str(tmp_path)]
+    command = [sys.executable, "-m", "reinfors.bench", *only]
+    # A session of its own, as the foreground job of a terminal is: the interrupt goes to its contenders too.
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, bufsize=1, start_new_session=True) as bench:
+        assert bench.stderr
+        told = ""
+        try:
+            while "trial 1 of 60" not in told:
+                told += (read := bench.stderr.read(1))
+                assert read, told
+            os.killpg(bench.pid, signal.SIGINT)
+            told += bench.communicate(timeout=10)[1]
+            with pytest.raises(ProcessLookupError):
+                os.killpg(bench.pid, 0)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(bench.pid, signal.SIGKILL)
+    assert bench.returncode == 130
+    assert told.endswith("interrupted: a race that is not finished is not recorded\n")
+    assert "Traceback" not in told
 
 
 def test_the_readme_tells_what_was_recorded() -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 TRIALS, SECONDS, QUICK_SECONDS = 3, 30.0, 0.4
 OUTPUT = Path("-")  # standard output
+INTERRUPTED = 130  # as a shell tells an end by SIGINT
 
 ABOUT = """\
 Steps per second of reinfors and of its peers, observations made and read, in one run.
@@ -81,8 +82,16 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs what the command line says."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    """Runs what the command line says, until it is done or interrupted."""
+    try:
+        measure(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:
+        say("interrupted: a race that is not finished is not recorded\n")
+        sys.exit(INTERRUPTED)
+
+
+def measure(arguments: Sequence[str]) -> None:
+    """Runs the race, and prints and writes what came of it."""
     given = read(arguments)
     if given.install_peers:
         peers.install(given.peers)

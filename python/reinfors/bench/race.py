@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import signal
 import subprocess
 import threading
 from contextlib import ExitStack
@@ -65,15 +66,22 @@ class Runner:
 
     def __init__(self, command: list[str], entry: Entry) -> None:
         self.entry = entry
-        self._process = subprocess.Popen(  # noqa: S603 - an interpreter with our own file
-            [*command, json.dumps(entry.spec())], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        # It inherits what is blocked. A keyboard's interrupt goes to all processes, and is for this one to answer.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - an interpreter with our own file
+                [*command, json.dumps(entry.spec())], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Lets the process end, and ends it where it does not."""
+        """Lets the process end; ends it where it does not, and at once where the race has failed."""
+        if kind is not None:
+            self._process.kill()
         try:
             self._process.communicate(timeout=10)
         except subprocess.TimeoutExpired:
@@ -106,8 +114,10 @@ class Runner:
         assert self._process.stdout is not None  # noqa: S101 - opened above
         watchdog = threading.Timer(seconds * 2 + PATIENCE, self._process.kill)
         watchdog.start()
-        line = self._process.stdout.readline()
-        watchdog.cancel()
+        try:
+            line = self._process.stdout.readline()
+        finally:
+            watchdog.cancel()
         if not line:
             raise RuntimeError(f"{self.entry.section}: {self.entry.name} ended without an answer; see above")
         answer: dict[str, Any] = json.loads(line)
