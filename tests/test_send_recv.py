@@ -178,3 +178,27 @@ def test_a_fork_is_refused_rather_than_left_waiting() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.split() == ["refused", "received"], done.stderr
+
+
+def test_an_interrupt_ends_the_waiting_and_leaves_the_step_to_be_received() -> None:
+    script = """
+import os, signal, threading, time
+import reinfors as rf
+
+n_envs = 512
+game = rf.games.CarRacing(obs="state", frame_skip=1000)
+sent, stepped = (rf.VecEnv(game, n_envs, 2, seed=0) for _ in range(2))
+sent.reset()
+stepped.reset()
+threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+sent.send([0] * n_envs)
+try:
+    sent.recv()
+except KeyboardInterrupt:
+    begin = time.monotonic()
+    obs = sent.recv()[0]
+    print("interrupted", time.monotonic() - begin > 0.05)
+print((obs == stepped.step([0] * n_envs)[0]).all())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.split() == ["interrupted", "True", "True"], done.stderr

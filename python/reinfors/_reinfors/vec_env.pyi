@@ -83,7 +83,7 @@ class VecEnv:
     def reset(
         self, seed: SupportsIndex | Iterable[SupportsIndex | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[_ByPart, dict[str, Any]]:
-        """Starts new episodes.
+        """Starts new episodes. An interrupt waits until they have begun.
 
         Args:
             seed: An integer `s` gives environment `i` the seed `s + i`; a list, or another ordered iterable but bytes,
@@ -104,6 +104,9 @@ class VecEnv:
         self, actions: ArrayLike, /
     ) -> tuple[_ByPart, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Steps every environment once: `frame_skip` steps of the simulator for games that have it.
+
+        The step is whole or not begun, so that an interrupt waits until it is done; `recv` answers one at once, and can
+        be called again.
 
         Args:
             actions: Integers (n_rows,) of any width, or real numbers (n_rows, D). `float32` is widened as it is: its
@@ -139,6 +142,8 @@ class VecEnv:
         self,
     ) -> tuple[_ByPart, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """What the step that was sent did, waiting for it: the same as `step` would have returned.
+
+        An interrupt ends the waiting and not the step, which is received by the next call.
 
         Raises:
             RuntimeError: No step was sent, or this is closed.
