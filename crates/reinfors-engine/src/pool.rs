@@ -9,12 +9,10 @@
 //! is first needed.
 #![allow(unsafe_code)]
 
-mod crowd;
 mod drawing;
 
 pub use drawing::{Meanwhile, NOTHING, Region};
 
-use crowd::{Crowd, Spell};
 use std::cell::UnsafeCell;
 use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,10 +27,6 @@ const PATIENCE: RangeInclusive<Duration> = Duration::from_micros(50)..=Duration:
 
 /// A pause longer than this is slept through.
 const WORTH_LOOKING: Duration = Duration::from_micros(150);
-
-/// Where others want the cores too, threads sleep between dispatches that take at least this long, beside which a
-/// wake-up is short.
-const WORTH_WAKING: Duration = Duration::from_micros(150);
 
 /// Rounds of looking between two looks at the clock.
 const ROUNDS: u32 = 16;
@@ -92,7 +86,6 @@ struct Shared {
     panic: Mutex<Option<String>>,
     /// How long workers look for work, in nanoseconds.
     patience: AtomicU64,
-    crowd: Crowd,
 }
 
 /// What the calling thread does before it takes part.
@@ -130,7 +123,6 @@ impl Pool {
             ended: Mutex::new(Instant::now()),
             panic: Mutex::new(None),
             patience: AtomicU64::new(0),
-            crowd: Crowd::default(),
         });
         let (workers, process) = (Vec::new(), std::process::id());
         let (n_threads, took) = (n_threads.max(1), Duration::ZERO);
@@ -216,7 +208,8 @@ impl Pool {
             }
             let idle = begin.saturating_duration_since(self.ended());
             let n_running = self.n_threads + usize::from(with_spare);
-            let can_look = self.can_look(n_running, begin);
+            // With fewer cores than threads, looking takes the core from the thread that is waited for.
+            let can_look = n_running <= self.cores;
             let patience = match can_look && idle <= WORTH_LOOKING {
                 true => (2 * idle).clamp(*PATIENCE.start(), *PATIENCE.end()),
                 false => Duration::ZERO,
@@ -229,13 +222,6 @@ impl Pool {
         }
         let panic = self.shared.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
         panic.map_or(Ok(()), |message| Err(PoolError::Panicked(message)))
-    }
-
-    /// Whether there are cores to look for work on: where they are too few, looking takes one from the thread that is
-    /// waited for.
-    fn can_look(&self, n_running: usize, now: Instant) -> bool {
-        let is_crowded = self.took >= WORTH_WAKING && self.shared.crowd.is_near(now);
-        n_running <= self.cores && !is_crowded
     }
 
     /// When the last task so far ended.
@@ -257,8 +243,6 @@ impl Pool {
             unsafe { std::mem::transmute::<*const (dyn Fn(usize, usize) + Sync + '_), *const Job>(job) };
         // SAFETY: every task of the last job has finished, so nobody holds a claim and nobody reads `posted`.
         unsafe { *shared.posted.get() = Some(Posted { job, dispatcher: thread::current() }) };
-        // Before the tasks are there: a thread that begins late finds its own shard taken, which its cache holds.
-        let mut spell = Spell::begin(Instant::now());
         shared.unfinished.store(n_tasks, Ordering::Relaxed);
         shared.unclaimed.store(n_tasks, Ordering::Release);
         let n_left = n_tasks as usize - usize::from(aside.is_none());
@@ -267,10 +251,8 @@ impl Pool {
         }
         if let Some(aside) = aside {
             (aside.run)();
-            spell = Spell::begin(Instant::now());
         }
         while shared.run_claimed(0) {}
-        shared.note_stops(&mut spell, Instant::now());
     }
 
     /// Waits for claimed tasks.
@@ -316,23 +298,13 @@ impl Shared {
     /// The life of a worker.
     fn work(&self, thread: usize) {
         let mut idle_since = Instant::now();
-        let mut spell = Spell::begin(idle_since);
         while !self.stop.load(Ordering::Acquire) {
             if look(|| self.run_claimed(thread)) {
                 idle_since = Instant::now();
-                self.note_stops(&mut spell, idle_since);
             } else if idle_since.elapsed() >= Duration::from_nanos(self.patience.load(Ordering::Relaxed)) {
                 thread::park();
                 idle_since = Instant::now();
-                spell = Spell::begin(idle_since);
             }
-        }
-    }
-
-    /// Lets others know when the calling thread was stopped.
-    fn note_stops(&self, spell: &mut Spell, now: Instant) {
-        if spell.was_stopped(now) {
-            self.crowd.met(now);
         }
     }
 
@@ -387,53 +359,6 @@ unsafe impl<T: Send> Sync for Disjoint<T> {}
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nobody_looks_for_work_where_cores_are_too_few() {
-        let mut pool = Pool::new(2).unwrap();
-        let now = Instant::now();
-        for (cores, can_look) in [(1, false), (2, true), (3, true)] {
-            pool.cores = cores;
-            assert_eq!(pool.can_look(2, now), can_look, "{cores} cores");
-        }
-        pool.took = WORTH_WAKING;
-        assert!(pool.can_look(2, now));
-        pool.shared.crowd.met(now);
-        assert!(!pool.can_look(2, now), "another process has one of the cores");
-        pool.took = WORTH_WAKING / 2;
-        assert!(pool.can_look(2, now), "waking a thread would take as long as its work");
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_thread_that_is_stopped_in_its_task_is_noticed_whichever_it_is() {
-        let caller = thread::current().id();
-        for is_caller in [false, true] {
-            let mut pool = Pool::new(2).unwrap();
-            let n_begun = AtomicU32::new(0);
-            // Each thread has one of the tasks, and one of them computes nothing for a while.
-            let job = |_: usize, (): &mut ()| {
-                n_begun.fetch_add(1, Ordering::Relaxed);
-                let start = Instant::now();
-                while n_begun.load(Ordering::Relaxed) < 2 {
-                    assert!(start.elapsed().as_secs() < 20, "the other one does not come");
-                }
-                if (thread::current().id() == caller) == is_caller {
-                    thread::sleep(Duration::from_millis(2));
-                }
-            };
-            pool.for_each(&mut [(), ()], job).unwrap();
-            // A worker tells it after its task has ended.
-            let start = Instant::now();
-            while pool.shared.crowd.last_met().is_none() {
-                assert!(
-                    start.elapsed().as_secs() < 20,
-                    "nobody noticed, the caller being the one: {is_caller}"
-                );
-                thread::yield_now();
-            }
-        }
-    }
 
     #[test]
     fn a_fork_is_refused_and_joins_nobody() {
