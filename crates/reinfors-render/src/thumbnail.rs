@@ -182,7 +182,7 @@ impl Thumbnail {
 
     fn draw_edges<const N: usize>(&mut self, canvas: &mut Canvas) {
         let Self { columns, rows, borders, inks, jobs, level, .. } = self;
-        if jobs.edges.iter().any(|kind| !kind[N - 1].is_empty()) {
+        if jobs.edges[N - 1].iter().any(|edges| !edges.is_empty()) {
             level.run(DrawEdges::<N> { jobs, inks, axes: (columns, rows), borders, canvas });
         }
     }

@@ -93,7 +93,7 @@ impl<const N: usize> DrawEdges<'_, '_, N> {
     #[inline(always)]
     fn draw<F: Fringe<N>>(&mut self, kind: Kind, totals: &mut Totals<N>) {
         let Self { jobs, inks, axes: (columns, rows), borders, canvas } = self;
-        let edges = &jobs.edges[kind as usize][N - 1][..];
+        let edges = &jobs.edges[N - 1][kind as usize][..];
         let Some(Edges { channels, .. }) = edges.first() else { return };
         let width = columns.windows.len() as u32;
         let lanes = LaneCount::new();
@@ -115,7 +115,7 @@ impl<const N: usize> DrawEdges<'_, '_, N> {
                     let start = window.start + (LANES * strip) as i32;
                     let (shape, fringe) = &mut job;
                     shape.prepare(edges, ink, inks.read(ink, start), rows.strip(row, strip), lanes);
-                    fringe.prepare(ink.line(inks, edges.line), ink.turn, start, shape, lanes);
+                    fringe.prepare(inks.line(edges.line), ink.turn, start, shape, lanes);
                     let end = (window.end - start).clamp(0, LANES as i32) as usize;
                     let mut cells = edges.cells;
                     drawn = count;

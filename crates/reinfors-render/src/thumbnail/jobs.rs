@@ -112,7 +112,7 @@ pub(super) struct Edges {
     pub first: u32,
     pub under: Colour,
     pub ink: u32,
-    /// The line that comes near, or [`NO_LINE`].
+    /// The line that comes near, of all shapes' lines, or [`NO_LINE`].
     pub line: u32,
     pub channels: &'static Channels,
 }
@@ -126,7 +126,7 @@ pub(super) struct Mix {
     pub channels: &'static Channels,
 }
 
-/// The work of a frame, by kind and by the number of channels less one.
+/// The work of a frame, by the number of channels less one, edges then by kind.
 #[derive(Clone, Debug)]
 pub(super) struct Jobs {
     pub edges: [[Vec<Edges>; 3]; 3],
@@ -151,14 +151,10 @@ impl Jobs {
         self.marks.clear();
     }
 
-    /// Takes edges, if there are any and they show.
+    /// The edges in some channels, by kind; nothing if no channel shows any.
     #[inline(always)]
-    pub fn push_edges(&mut self, kind: Kind, edges: Edges) {
-        if let Some(index) = usize::from(edges.channels.count).checked_sub(1)
-            && edges.cells != 0
-        {
-            self.edges[kind as usize][index].push(edges);
-        }
+    pub fn edges_in(&mut self, channels: &Channels) -> Option<&mut [Vec<Edges>; 3]> {
+        self.edges.get_mut(usize::from(channels.count).wrapping_sub(1))
     }
 
     /// Takes a cell: the colour that fills it, then the marks from `first` on.
@@ -182,23 +178,29 @@ impl Jobs {
             && inks.get(mark.ink).is_plain()
             && mark.lines & mark.lines.wrapping_sub(1) == 0
         {
-            let line = if mark.lines == 0 { NO_LINE } else { mark.lines.trailing_zeros() };
-            let kind = Kind::of(inks.get(mark.ink).line(inks, line));
-            self.push_edges(
-                kind,
-                Edges { cells: 1, first: cell as u32, under, ink: mark.ink, line, channels },
-            );
+            let first_line = inks.get(mark.ink).lines.start as u32;
+            let line = if mark.lines == 0 { NO_LINE } else { first_line + mark.lines.trailing_zeros() };
+            if let Some(edges) = self.edges_in(channels) {
+                edges[Kind::of(inks.line(line)) as usize].push(Edges {
+                    cells: 1,
+                    first: cell as u32,
+                    under,
+                    ink: mark.ink,
+                    line,
+                    channels,
+                });
+            }
         } else {
             self.push_mix(cell, under, first, channels);
         }
     }
 }
 
-impl Ink {
-    /// One of its lines, or none for [`NO_LINE`].
+impl Inks {
+    /// A line, or none for [`NO_LINE`].
     #[inline(always)]
-    pub fn line<'a>(&self, inks: &'a Inks, line: u32) -> Option<&'a Soft> {
-        inks.lines[self.lines.clone()].get(line as usize)
+    pub fn line(&self, line: u32) -> Option<&Soft> {
+        self.lines.get(line as usize)
     }
 }
 

@@ -79,6 +79,8 @@ struct Look {
     is_simple: bool,
     is_plain: bool,
     kinds: [Kind; LINES],
+    /// The first of its lines.
+    line: u32,
     /// Where its spans lie, or the first of each row.
     place: Place,
 }
@@ -340,6 +342,7 @@ impl Look {
     /// Cells with this shape over that colour, of which one line comes near or none.
     #[inline(always)]
     fn take_edges<const H: usize>(&self, cells: Half, stroke: &Stroke, stretch: &Stretch, jobs: &mut Jobs) {
+        let Some(lists) = jobs.edges_in(self.channels) else { return };
         let edges = Edges {
             cells,
             first: (stretch.cell + HALF * H) as u32,
@@ -349,12 +352,16 @@ impl Look {
             channels: self.channels,
         };
         let mut rest = cells;
-        for (number, (kind, near)) in self.kinds.into_iter().zip(stroke.near::<H>()).enumerate() {
+        for ((kind, near), line) in self.kinds.into_iter().zip(stroke.near::<H>()).zip(self.line..) {
             let cells = cells & near;
-            rest ^= cells;
-            jobs.push_edges(kind, Edges { cells, line: number as u32, ..edges });
+            if cells != 0 {
+                rest ^= cells;
+                lists[kind as usize].push(Edges { cells, line, ..edges });
+            }
         }
-        jobs.push_edges(Kind::Hard, Edges { cells: rest, ..edges });
+        if rest != 0 {
+            lists[Kind::Hard as usize].push(Edges { cells: rest, ..edges });
+        }
     }
 
     /// Other cells with this shape over that colour.
@@ -401,6 +408,7 @@ impl Sight<'_> {
             is_simple: ink.is_simple,
             is_plain: ink.is_plain(),
             kinds,
+            line: ink.lines.start as u32,
             place: ink.place,
         }
     }
