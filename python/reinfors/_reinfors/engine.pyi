@@ -48,7 +48,8 @@ class Engine:
         policy: How actions are chosen.
         learner: What is made of the records.
         n_games: Games played at once, 1 to 65536. Each of their agents is a slot.
-        n_threads: Threads that step games; `None` for all cores.
+        n_threads: Threads that step games; `None` for all cores. Where other processes keep some of those busy, fewer
+            are quicker.
         seed: A non-negative integer of any size, or `None` for fresh entropy, which `resolved_config` then tells.
 
     Raises:
@@ -137,14 +138,14 @@ class Engine:
         """
 
     def weights_updated(self, version: int | None = None) -> int:
-        """Marks a new version of the policy and returns it: one higher, or the given non-negative one.
+        """Marks a new version of the policy and returns it: one higher, to 2**63 - 1 at most, or the given one.
 
         From any thread at any time; records carry it from the next step on, those of all slots alike. A given version
         may be lower than the last: records of the higher one then have a negative lag.
 
         Raises:
             TypeError: `version` is no integer.
-            ValueError: It is negative.
+            ValueError: It is negative or above 2**63 - 1.
             RuntimeError: This process is a fork of the one that made the engine.
         """
 
