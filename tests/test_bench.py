@@ -48,7 +48,8 @@ def test_a_run_is_recorded_printed_and_drawn(tmp_path: Path, capfd: pytest.Captu
     assert "3 contenders, 2 x 0.05 s of each: about 1 min" in printed.err
     assert "trial 2 of 2, about 1 min left: " in printed.err
     assert printed.out.startswith(report.text(run))
-    assert printed.out.strip().endswith(aims.table_of(run))
+    assert printed.out.strip().endswith(aims.table_of(run, measured_only=True))
+    assert "Some contenders played less than an episode of 1000 steps" in printed.out
     assert run["machine"]["when"] in files[1].read_text()
 
 
@@ -151,6 +152,29 @@ def test_a_ratio_is_of_trials_that_were_taken_in_turns() -> None:
     assert report.threads({"rows": [ours, theirs]}) == {
         "Engine.collect to VecEnv, one thread, exact frames": pytest.approx(1.9)
     }
+
+
+def test_lines_of_which_nothing_was_measured_are_not_shown_in_a_terminal() -> None:
+    ours = row(plan.STATE_ONLY, plan.HERE, "state", 1e6, n_games=64)
+    theirs = row(plan.STATE_ONLY, plan.GYMNASIUM, "CarRacing-v3 without its drawing", 1e4, n_games=1)
+    run = {"rows": [ours, theirs]}
+    told = report.summary(run, measured_only=True).splitlines()
+    assert len(told) == 3
+    assert "100.0" in told[2]
+    assert len(report.summary(run).splitlines()) == 15
+    assert len(aims.table_of(run, measured_only=True).splitlines()) == 4
+    assert len(aims.table_of(run).splitlines()) == 2 + len(aims.AIMS)
+    alone = {"rows": [row(plan.RECIPES, plan.HERE, "gray", 1e6)]}
+    assert report.summary(alone, measured_only=True) == aims.table_of(alone, measured_only=True) == ""
+
+
+def test_ratios_of_openings_are_called_so() -> None:
+    def short(*steps: int) -> str | None:
+        return report.openings({"rows": [{"n_games": 64, "trials": [{"steps": 64 * taken} for taken in steps]}]})
+
+    # The opening of 60 steps is played before the first trial.
+    assert short(500, 440) is None
+    assert "no ratio here is that of a whole run" in str(short(500, 439))
 
 
 def test_a_record_is_read_the_same_on_a_machine_with_other_cores(monkeypatch: pytest.MonkeyPatch) -> None:

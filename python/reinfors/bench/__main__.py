@@ -66,6 +66,12 @@ def say(what: str) -> None:
     print(f"\r\033[K{what}", end="", file=sys.stderr, flush=True)
 
 
+def words(record: report.Record) -> str:
+    """What the terminal shows of a record."""
+    judged = aims.table_of(record, measured_only=True)
+    return report.text(record) + (f"\n\n## Aims\n\n{judged}" if judged else "")
+
+
 def read(arguments: Sequence[str]) -> argparse.Namespace:
     """What the command line says; what cannot be done is refused before an hour is spent on it."""
     given = parser().parse_args(arguments)
@@ -125,7 +131,7 @@ def measure(arguments: Sequence[str]) -> None:
     # Written before anything is made of it: an hour is not lost to what the text or the plot trips over.
     if given.json and given.json != OUTPUT:
         given.json.write_text(document + "\n")
-    print(document if given.json == OUTPUT else f"{report.text(record)}\n\n## Aims\n\n{aims.table_of(record)}")
+    print(document if given.json == OUTPUT else words(record))
     if given.plot:
         plot.draw(record, given.plot)
 

@@ -50,6 +50,8 @@ AIMS = (
     Aim("an infer that takes as long as stepping, times one after the other", 1.7),
 )
 
+NOT_MEASURED = ("", "not measured")  # figure and verdict
+
 DIGITS = ((5, 2), (1000, 1), (float("inf"), 0))  # behind the point, of figures below the first number
 
 
@@ -63,7 +65,7 @@ def verdicts(run: Record) -> dict[Aim, tuple[str, str]]:
     measured, told = figures(run), {}
     for aim in AIMS:
         if aim.figure not in measured:
-            told[aim] = ("", "not measured")
+            told[aim] = NOT_MEASURED
             continue
         printed = number(measured[aim.figure])
         value = float(printed.replace(",", ""))
@@ -72,10 +74,12 @@ def verdicts(run: Record) -> dict[Aim, tuple[str, str]]:
     return told
 
 
-def table_of(run: Record) -> str:
-    """What was aimed at beside what was measured."""
+def table_of(run: Record, *, measured_only: bool = False) -> str:
+    """What was aimed at beside what was measured; nothing where no line is left of what was."""
     rows = []
     for aim, told in verdicts(run).items():
+        if measured_only and told == NOT_MEASURED:
+            continue
         asked = f"at least {aim.least:,g}" if aim.least is not None else f"at most {aim.most:,g}"
         rows.append([aim.figure, asked, *told])
-    return table(["", "aim", "measured", ""], rows)
+    return table(["", "aim", "measured", ""], rows) if rows else ""

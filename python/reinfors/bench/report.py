@@ -181,13 +181,26 @@ def comparisons(run: Record) -> dict[str, dict[str, float | None]]:
     return compared
 
 
-def summary(run: Record) -> str:
-    """The same as a table."""
+def summary(run: Record, *, measured_only: bool = False) -> str:
+    """The same as a table; nothing where no line is left of those of which something was measured."""
     rows = []
     for name, ratios in comparisons(run).items():
+        if measured_only and all(ratio is None for ratio in ratios.values()):
+            continue
         told = {peer: "not measured" if ratio is None else f"{ratio:.1f}" for peer, ratio in ratios.items()}
         rows.append([name, *(told.get(peer, "") for peer in PEERS)])
-    return table(["", *(f"times {peer}" for peer in PEERS)], rows)
+    return table(["", *(f"times {peer}" for peer in PEERS)], rows) if rows else ""
+
+
+def openings(run: Record) -> str | None:
+    """What is to be said beside the ratios of a run that was too short for whole episodes."""
+    steps = [OPENING + sum(trial["steps"] for trial in row["trials"]) / row["n_games"] for row in run["rows"]]
+    if min(steps, default=EPISODE) >= EPISODE:
+        return None
+    return (
+        f"Some contenders played less than an episode of {EPISODE} steps. Its beginning is not like the rest: "
+        "no ratio here is that of a whole run."
+    )
 
 
 def threads(run: Record) -> dict[str, float]:
@@ -337,8 +350,9 @@ def extras(run: Record) -> dict[str, str]:
 
 
 def text(run: Record) -> str:
-    """The whole record, for the terminal."""
-    parts = [circumstances(run), summary(run)]
+    """The whole record, for the terminal: without lines of which nothing was measured."""
+    short = summary(run, measured_only=True)
+    parts = [part for part in (circumstances(run), short, short and openings(run)) if part]
     parts += [f"## {section}\n\n{section_table(run, section)}" for section in sections(run)]
     parts += [f"## {name}\n\n{extra}" for name, extra in extras(run).items()]
     return "\n\n".join(parts)
