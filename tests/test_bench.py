@@ -204,7 +204,8 @@ def test_everybody_has_a_turn_before_anybody_has_the_next(monkeypatch: pytest.Mo
     command = peers.command(plan.HERE, peers.cache())
     assert command
     said: list[str] = []
-    results = race.run([(entry, command) for entry in entries], 2, 0.02, said.append)
+    results, left_out = race.run([(entry, command) for entry in entries], 2, 0.02, said.append)
+    assert left_out == []
     assert all(len(result.trials) == 2 and min(trial.steps for trial in result.trials) > 0 for result in results)
     first, second = (entry.name for entry in entries)
     turns = [line.split(": ")[1] for line in said if line.startswith("trial")]
@@ -364,6 +365,43 @@ def test_a_contender_that_fails_is_named() -> None:
     with race.Runner([sys.executable, str(peers.CONTENDERS)], entry) as runner, pytest.raises(RuntimeError) as error:
         runner.about()
     assert entry.name in str(error.value)
+
+
+@pytest.mark.parametrize("n_answers", range(4))
+def test_a_contender_that_ends_before_its_time_is_left_out_and_the_others_go_on(n_answers: int) -> None:
+    lasting = replace(plan.entries()[2], options=plan.STATE)
+    ending = replace(lasting, what="one that ends")
+    answer = {"first_frame": None, "steps": 1, "wall": 1.0, "cpu": 1.0}
+    # It answers of itself, of two turns, and would be asked for a report; it ends after some of that.
+    program = f"""if {n_answers}: print({json.dumps(answer)!r}, flush=True)
+for _ in range({n_answers} - 1): input(); print({json.dumps(answer)!r}, flush=True)"""
+    command = [sys.executable, "-c", program]
+    here = [sys.executable, str(peers.CONTENDERS)]
+    said: list[str] = []
+    results, left_out = race.run([(lasting, here), (ending, command), (lasting, here)], 2, 0.01, said.append)
+    assert [(result.entry, len(result.trials)) for result in results] == [(lasting, 2)] * 2
+    assert left_out == [f"{plan.ONE_GAME}: reinfors, one that ends, which ended without an answer"]
+    assert f"left out: {left_out[0]}\n" in said
+
+
+def test_who_is_left_out_in_the_race_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lasting = replace(plan.entries()[2], options=plan.STATE)
+    failing = replace(lasting, what="no such thing", options={"no_such_option": 1})
+    file = tmp_path / "run.json"
+    arguments = ["--trials", "1", "--seconds", "0.01", "--json", str(file)]
+    told = f"{plan.ONE_GAME}: reinfors, no such thing, which ended without an answer"
+    monkeypatch.setattr("reinfors.bench.__main__.entries", lambda _: [failing, lasting])
+    main(arguments)
+    run, printed = json.loads(file.read_text()), capfd.readouterr()
+    assert ([row["name"] for row in run["rows"]], run["left_out"]) == ([lasting.name], [told])
+    assert f"left out: {told}\n" in printed.err
+    assert told in printed.out
+    monkeypatch.setattr("reinfors.bench.__main__.entries", lambda _: [failing])
+    with pytest.raises(SystemExit, match="nothing was measured"):
+        main(arguments)
+    assert json.loads(file.read_text())["left_out"] == [told]
 
 
 def test_other_work_is_not_compared() -> None:

@@ -26,7 +26,7 @@ Steps per second of reinfors and of its peers, observations made and read, in on
 
 Each contender runs in a process of its own; they take turns of a few seconds, in an order that turns round, and the
 median of the trials counts. Steps are those of the simulator. A debug build is refused; a peer that is not installed is
-left out."""
+left out, and so is a contender that ends before its time."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -116,7 +116,7 @@ def measure(arguments: Sequence[str]) -> None:
         f"{n} contenders, {given.trials} x {seconds:g} s of each: {duration(n, given.trials, seconds)}", file=sys.stderr
     )
     about = circumstances(arguments)
-    results = run(contenders, given.trials, seconds, say)
+    results, ended = run(contenders, given.trials, seconds, say)
     say("")
     about["load_after"] = load()
     record = report.record(
@@ -125,12 +125,14 @@ def measure(arguments: Sequence[str]) -> None:
         trials=given.trials,
         seconds=seconds,
         turns=turns_of(seconds),
-        left_out=left_out,
+        left_out=left_out + ended,
     )
     document = json.dumps(record, indent=1)
     # Written before anything is made of it: an hour is not lost to what the text or the plot trips over.
     if given.json and given.json != OUTPUT:
         given.json.write_text(document + "\n")
+    if not results:
+        sys.exit("nothing was measured: all contenders are left out")
     print(document if given.json == OUTPUT else words(record))
     if given.plot:
         plot.draw(record, given.plot)

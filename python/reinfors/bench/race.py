@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reinfors.bench.plan import GYMNASIUM, HERE
@@ -61,6 +62,10 @@ class Result(NamedTuple):
     report: dict[str, Any]
 
 
+class Ended(RuntimeError):
+    """A contender's process has ended before its time, or was ended because it took too long."""
+
+
 class Runner:
     """A contender's process."""
 
@@ -100,7 +105,7 @@ class Runner:
         """The answer to an order.
 
         Raises:
-            RuntimeError: The process has ended, or takes too long.
+            Ended: There is none.
         """
         assert self._process.stdin is not None  # noqa: S101 - opened above
         try:
@@ -118,8 +123,8 @@ class Runner:
             line = self._process.stdout.readline()
         finally:
             watchdog.cancel()
-        if not line:
-            raise RuntimeError(f"{self.entry.section}: {self.entry.name} ended without an answer; see above")
+        if not line.endswith("\n"):
+            raise Ended(f"{self.entry.section}: {self.entry.name}, which ended without an answer")
         answer: dict[str, Any] = json.loads(line)
         return answer
 
@@ -150,36 +155,53 @@ def turns_of(seconds: float) -> int:
 
 def run(
     contenders: Sequence[tuple[Entry, list[str]]], trials: int, seconds: float, say: Callable[[str], None]
-) -> list[Result]:
+) -> tuple[list[Result], list[str]]:
     """Every contender `trials` times, after a warm-up that does not count and for which none waits for another.
 
     A trial is cut into turns of about `TURN` seconds: a processor's clock goes up and down over minutes, and all are to
     have their share of both.
+
+    Returns:
+        What came of those that answered to the end, and which others there were, in words.
     """
+    n_turns = turns_of(seconds)
+    n_rounds = trials * n_turns
+    left_out: list[str] = []
     with ExitStack() as stack:
         runners = [stack.enter_context(Runner(command, entry)) for entry, command in contenders]
-        abouts = []
-        for runner in runners:
+
+        def ask(runner: Runner, question: Callable[[], dict[str, Any]]) -> list[dict[str, Any]]:
+            """The answer, if there is one; who has none is out of the race."""
+            try:
+                return [question()]
+            except Ended as ended:
+                runners.remove(runner)
+                left_out.append(str(ended))
+                say(f"left out: {ended}\n")
+                return []
+
+        abouts: dict[Runner, dict[str, Any]] = {}
+        for runner in list(runners):
             say(f"warming up {runner.entry.name}")
-            abouts.append(runner.about())
-        check_same_work([entry for entry, _ in contenders], abouts)
-        n_turns = turns_of(seconds)
-        turns: list[list[dict[str, float]]] = [[] for _ in runners]
-        left = len(runners) * trials * n_turns
-        for round_ in range(trials * n_turns):
-            order = list(zip(runners, turns, strict=True))
-            for runner, taken in order if round_ % 2 == 0 else reversed(order):
+            for about in ask(runner, runner.about):
+                abouts[runner] = about
+        check_same_work([runner.entry for runner in abouts], list(abouts.values()))
+        turns: dict[Runner, list[dict[str, float]]] = {runner: [] for runner in runners}
+        for round_ in range(n_rounds):
+            for taken, runner in enumerate(list(runners) if round_ % 2 == 0 else runners[::-1]):
+                left = (n_rounds - round_) * len(runners) - taken
                 minutes = math.ceil(left * seconds / n_turns / 60)
                 trial = 1 + round_ // n_turns
                 say(f"trial {trial} of {trials}, about {minutes} min left: {runner.entry.name}")
-                taken.append(runner.turn(seconds / n_turns))
-                left -= 1
-        return [
+                turns[runner] += ask(runner, partial(runner.turn, seconds / n_turns))
+        results = [
             Result(
                 runner.entry,
-                about,
-                [Trial.of(taken[begin : begin + n_turns]) for begin in range(0, len(taken), n_turns)],
-                runner.ask({"report": True}),
+                abouts[runner],
+                [Trial.of(turns[runner][begin : begin + n_turns]) for begin in range(0, n_rounds, n_turns)],
+                report,
             )
-            for runner, about, taken in zip(runners, abouts, turns, strict=True)
+            for runner in list(runners)
+            for report in ask(runner, partial(runner.ask, {"report": True}))
         ]
+    return results, left_out
