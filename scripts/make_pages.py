@@ -191,8 +191,8 @@ BENCHMARK_COMPARABLE = """\
   before, to a second engine of the same seed. Batches of an opening take five times as long as others, as all games
   begin together. The longer of collecting alone and training is what a stream's time is compared with. A learner holds
   its batch until it has the next one, and the peak of memory is of one that is slow too.
-- **Halves**: an `infer` waits, step by step, for as long as stepping took alone. One after the other would be the sum
-  of the two.
+- **Halves**: each call of an `infer` reads its observations and then waits, until it has taken as long as stepping half
+  of the games took alone, batch by batch. One after the other would be the sum of the two.
 - **A step that resets** all games is compared with the next one, which shows as much of the track, and with one of the
   last of an opening, which shows less of it; by the time of the thread that steps."""
 
@@ -213,8 +213,9 @@ REASONS = {
 **A reset without pixels.** The tracks are ready, but handing 64 of them over takes longer than stepping 64 cars once.
   It comes once in {episode:,} steps: {reset:.1%} of an episode's time.""",
     "an infer that takes as long": """\
-**Halves.** While the first half is asked about for the first time there is nothing to step, and between an answer and
-  the next question lie 0.04 ms, 34 times a batch: 0.7 and 1.4 of a batch's 38 ms, timed beside other work.""",
+**Halves.** On all threads no core is left for the one that calls `infer`, which reads the observations and samples
+  actions: of a turn of 0.7 to 1.1 ms, 34 times a batch, about 0.05 ms lie between an answer and the next question, and
+  now and then the two threads that step are sent to one core for 1.5 ms. Once a batch there is nothing to step.""",
     "new pages": """\
 **New pages** come with the calls of `infer`, for each of which the interpreter makes a thread's state anew. A batch
   has {pages:,.0f} pages.""",

@@ -217,7 +217,7 @@ def test_aims_are_judged_by_what_was_measured() -> None:
     run = {
         "rows": [
             row(plan.STREAM, plan.HERE, "collect_stream", 9.0, 8.0, 9.5, report=streamed),
-            row(plan.HALVES, plan.HERE, "Engine.collect", 18.0, 17.0, 19.0),
+            row(plan.HALVES, plan.HERE, "Engine.collect, one thread", 18.0, 17.0, 19.0),
             row(plan.STATE_ONLY, plan.HERE, "state", 1e6, report={"reset_to_next": 7.5, "reset_to_last": 8.0}),
         ]
     }
@@ -228,7 +228,7 @@ def test_aims_are_judged_by_what_was_measured() -> None:
         "collect_stream and training for as long, times the longer": ("1.11", "missed"),
         "collect_stream, memory at the peak, in batches held": ("1.00", "met"),
         "collect_stream, new pages a batch in steady state": ("0.00", "met"),
-        "an infer that takes as long as stepping, times one after the other": ("1.80", "met"),
+        "an infer that takes as long as stepping, one thread, times one after the other": ("1.80", "met"),
     }
 
 

@@ -418,30 +418,32 @@ class Streamed(Collected):
 class Halved(Collected):
     """`Engine.collect` with an `infer` that takes as long as stepping: it waits, as for a device of its own.
 
-    How long that is, a second engine of the same seed tells step by step, whose `infer` costs nothing.
+    How long that is, a second engine of the same seed tells batch by batch, whose `infer` touches observations only.
     """
 
     def __init__(self, spec: dict[str, Any]) -> None:
         super().__init__(spec)
         self.waiting = self.made()
-        self.asked: list[float] = []
-        self.waits: Iterator[float] = iter(())
-        self.waited = self.due = 0.0
+        self.calls: list[tuple[float, float]] = []
+        self.duration = self.inferred = self.due = 0.0
 
     def infer(self, obs: Array) -> tuple[Array, Array]:
-        """Equal logits and values of zero; notes when it was asked."""
-        self.asked.append(time.perf_counter())
-        return super().infer(obs)
+        """Equal logits and values of zero; notes when it was called and when it returned."""
+        begin = time.perf_counter()
+        answer = super().infer(obs)
+        self.calls.append((begin, time.perf_counter()))
+        return answer
 
     def infer_waiting(self, obs: Array) -> tuple[Array, Array]:
-        """The same, after a while. What one wait has taken too long, the next one lacks."""
-        self.due += next(self.waits)
+        """The same, after a while. What one call has taken too long, the next one lacks."""
         begin = time.perf_counter()
-        time.sleep(max(0.0, self.due))
+        self.due += self.duration
+        answer = super().infer(obs)
+        time.sleep(max(0.0, self.due - (time.perf_counter() - begin)))
         took = time.perf_counter() - begin
-        self.waited += took
+        self.inferred += took
         self.due -= took
-        return super().infer(obs)
+        return answer
 
     def slice(self) -> int:
         """A batch of either engine; the steps of one of them."""
@@ -449,22 +451,23 @@ class Halved(Collected):
         return super().slice()
 
     def turn(self, seconds: float) -> dict[str, float]:
-        """Batch by batch, with an `infer` that costs nothing and with one that waits for as long as that took."""
-        steps, alone, wall, cpu, self.waited = 0, 0.0, 0.0, 0.0, 0.0
-        while alone + wall < seconds:
-            self.asked, begin = [], time.perf_counter()
+        """Batch by batch, with an `infer` that costs nothing and with one that takes as long as stepping did."""
+        steps, stepped, wall, cpu, self.inferred = 0, 0.0, 0.0, 0.0, 0.0
+        while stepped + wall < seconds:
+            self.calls = []
             self.collect()
             end = time.perf_counter()
-            alone += end - begin
-            # Halves are asked about in pairs: what lies between two pairs is a step of all games.
-            of_pairs = np.diff([*self.asked, end]).reshape(-1, 2).mean(axis=1)
-            self.waits = iter(of_pairs.repeat(2).tolist())
+            begins, ends = np.array(self.calls).T
+            alone = float(end - begins[0] - (ends - begins).sum())
+            stepped += alone
+            # Both halves are asked about before each step, and once more behind the last one.
+            self.duration = alone / (len(self.calls) - 2)
             begin, begin_cpu = time.perf_counter(), time.process_time()
             batch = self.waiting.collect(WINDOW, self.infer_waiting)
             wall += time.perf_counter() - begin
             cpu += time.process_time() - begin_cpu
             steps += len(batch.actions)
-        return {"steps": steps, "wall": wall, "cpu": cpu, "against": alone + self.waited}
+        return {"steps": steps, "wall": wall, "cpu": cpu, "against": stepped + self.inferred}
 
     def report(self) -> dict[str, Any]:
         """Two engines' memory is nobody's."""

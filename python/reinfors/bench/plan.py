@@ -28,7 +28,7 @@ VECTOR_ALL = f"{N_GAMES} games stepped by the caller, all threads"
 ENGINE = f"{N_GAMES} games collected into batches, one thread"
 ENGINE_ALL = f"{N_GAMES} games collected into batches, all threads"
 STREAM = "Collecting and training for as long, all threads"
-HALVES = "Stepping, and an infer that takes as long, all threads"
+HALVES = "Stepping, and an infer that takes as long"
 NETWORK = f"{N_GAMES} games and a PyTorch network on the same cores, all threads"
 STATE_ONLY = "State only, one thread"
 RECIPES = f"Other observations, {N_GAMES} games stepped by the caller, one thread"
@@ -132,7 +132,10 @@ def _overlapped() -> list[Entry]:
     return [
         Entry(STREAM, HERE, "collect_stream", "stream", n_threads=ALL_THREADS),
         Entry(STREAM, OLD, "collect_stream", "stream", n_threads=ALL_THREADS),
-        Entry(HALVES, HERE, "Engine.collect", "engine with a slow infer", n_threads=ALL_THREADS),
+        *(
+            Entry(HALVES, HERE, f"Engine.collect, {threads}", "engine with a slow infer", n_threads=n_threads)
+            for threads, n_threads in (("one thread", 1), ("all threads", ALL_THREADS))
+        ),
     ]
 
 

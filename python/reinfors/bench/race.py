@@ -118,6 +118,7 @@ class Runner:
     def _answer(self, seconds: float) -> dict[str, Any]:
         assert self._process.stdout is not None  # noqa: S101 - opened above
         watchdog = threading.Timer(seconds * 2 + PATIENCE, self._process.kill)
+        watchdog.daemon = True  # an interrupt between here and the `try` must not leave it to be waited for
         watchdog.start()
         try:
             line = self._process.stdout.readline()

@@ -300,7 +300,10 @@ def figures(run: Record) -> dict[str, float]:
             told["collect_stream, new pages a batch in steady state"] = row["report"]["new_pages"]
             told["collect_stream, pages of a batch"] = row["report"]["pages"]
     for row in rows_of(run, HALVES):
-        told["an infer that takes as long as stepping, times one after the other"] = times(row, "wall", row, "against")
+        on = row["what"].split(", ")[-1]
+        told[f"an infer that takes as long as stepping, {on}, times one after the other"] = times(
+            row, "wall", row, "against"
+        )
     return told
 
 
