@@ -6,15 +6,16 @@ import json
 import math
 import signal
 import subprocess
+import sys
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reinfors.bench.plan import GYMNASIUM, HERE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
 
     from typing_extensions import Self
@@ -66,19 +67,31 @@ class Ended(RuntimeError):
     """A contender's process has ended before its time, or was ended because it took too long."""
 
 
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Blocks a keyboard's interrupt, which goes to all processes, for those that are begun here: they inherit it.
+
+    It is for the race to answer. Windows has no such thing: there each process answers for itself.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class Runner:
     """A contender's process."""
 
     def __init__(self, command: list[str], entry: Entry) -> None:
         self.entry = entry
-        # It inherits what is blocked. A keyboard's interrupt goes to all processes, and is for this one to answer.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
+        with interrupts_blocked():
             self._process = subprocess.Popen(  # noqa: S603 - an interpreter with our own file
                 [*command, json.dumps(entry.spec())], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def __enter__(self) -> Self:
         return self
