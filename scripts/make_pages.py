@@ -206,6 +206,9 @@ REASONS = {
     "collect to VecEnv": """\
 **Batches** fill memory that no cache holds: two thirds of what those of fast frames take more than `VecEnv`
   ([note 0027](design/0027-the-memory-of-a-batch.md), by profile).""",
+    f"batches, one thread, times {plan.GYMNASIUM}": """\
+**Batches, times Gymnasium.** Stepping fast frames meets this aim; their batches lack it by what filling them takes
+  more.""",
     "threads to one": """\
 **Two threads.** What one thread does alone weighs more, the less there is to draw. Alternating in one process, it was
   1.98 to 2.00 for exact frames and 1.86 to 1.89 for fast ones ([note 0027](design/0027-the-memory-of-a-batch.md)).""",
@@ -215,7 +218,7 @@ REASONS = {
     "an infer that takes as long": """\
 **Halves.** On all threads no core is left for the one that calls `infer`, which reads the observations and samples
   actions: of a turn of 0.7 to 1.1 ms, 34 times a batch, about 0.05 ms lie between an answer and the next question, and
-  now and then the two threads that step are sent to one core for 1.5 ms. Once a batch there is nothing to step.""",
+  now and then 1.5 ms, as if the two threads that step had one core. Once a batch there is nothing to step.""",
     "new pages": """\
 **New pages** come with the calls of `infer`, for each of which the interpreter makes a thread's state anew. A batch
   has {pages:,.0f} pages.""",
