@@ -185,7 +185,10 @@ def test_one_half_is_stepped_while_the_other_is_asked_about() -> None:
         meanwhile.append(time_of_others() - begin)
         return free(obs)
 
-    engine(32, 1, **FAST).collect(32 * steps, slow)
+    made = engine(32, 1, **FAST)
+    made.collect(32, free)
+    assert wait_until(others_rest)  # the next tracks are made
+    made.collect(32 * steps, slow)
     first, *between, last = meanwhile
     assert len(between) == 2 * steps
     # While the first half is asked about for the first time, or the second for the last, there is nothing to step.
