@@ -27,7 +27,7 @@ FAST = {"frames": "fast"}
 MEMORY = Path(__file__).with_name("memory_alone.py")
 
 PATIENCE = 60  # seconds, for what takes milliseconds on an idle machine
-CHANCES, BETWEEN_CHANCES = 5, 3.0  # seconds
+CHANCES = (0.0, 3.0, 3.0)  # seconds before each
 
 
 def processor_time(work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
@@ -95,16 +95,16 @@ def takes_less(work: Callable[[], object], times: float, other: Callable[[], obj
     """Whether it takes less than so many times the processor time of `other`, by the median of alternating rounds.
 
     What else the machine does slows both down, and now and then one of them for most of the rounds, whose threads are
-    sent from core to core. So what seems to take more has other chances, some seconds later, when that may be over:
+    sent from core to core. So what seems to take more has two more chances, some seconds later, when that may be over:
     what does take more takes it every time.
     """
     for warm_up in (work, other, work, other):
         warm_up()
-    for chances_left in reversed(range(CHANCES)):
+    for pause in CHANCES:
+        time.sleep(pause)
+        assert wait_until(others_rest)  # the next tracks are made
         if statistics.median(processor_time(work) / processor_time(other) for _ in range(rounds)) < times:
             return True
-        if chances_left:
-            time.sleep(BETWEEN_CHANCES)
     return False
 
 
