@@ -245,16 +245,16 @@ def streams(run: Record) -> list[Row]:
     return [row for row in rows_of(run, STREAM) if row["trials"][0].get("against")]
 
 
+def overlapped(row: Row, ratio: float) -> list[str]:
+    """The cells that tell of something that overlaps: how fast it is without that and with it, and a ratio of them."""
+    return [row["name"], f"{median(row, 'against'):,.0f}", f"{median(row, 'wall'):,.0f}", f"{ratio:.2f}"]
+
+
 def overlap(run: Record) -> str | None:
     """How near streams come to the longer of collecting and training."""
     rows = [
-        [
-            row["name"],
-            f"{median(row, 'against'):,.0f}",
-            f"{median(row, 'wall'):,.0f}",
-            f"{times(row, 'against', row, 'wall'):.2f}",
-            *(f"{row['report'][figure]:,.1f}" for figure in ("batches_at_peak", "new_pages")),
-        ]
+        overlapped(row, times(row, "against", row, "wall"))
+        + [f"{row['report'][figure]:,.1f}" for figure in ("batches_at_peak", "new_pages")]
         for row in streams(run)
     ]
     header = ["contender", "records/s of the longer alone", "of both", "time, in times the longer"]
@@ -264,15 +264,7 @@ def overlap(run: Record) -> str | None:
 
 def halves(run: Record) -> str | None:
     """What is gained by asking about one half of the games while the other is stepped."""
-    rows = [
-        [
-            row["name"],
-            f"{median(row, 'against'):,.0f}",
-            f"{median(row, 'wall'):,.0f}",
-            f"{times(row, 'wall', row, 'against'):.2f}",
-        ]
-        for row in rows_of(run, HALVES)
-    ]
+    rows = [overlapped(row, times(row, "wall", row, "against")) for row in rows_of(run, HALVES)]
     return table(["contender", "records/s one after the other", "of both", "times as fast"], rows) if rows else None
 
 
