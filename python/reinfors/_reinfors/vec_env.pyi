@@ -29,7 +29,8 @@ class VecEnv:
     Args:
         game: What is played.
         n_envs: Number of environments, 1 to 65536.
-        n_threads: Threads that step them; `None` for all cores.
+        n_threads: Threads that step them; `None` for all cores. Where other processes keep some of those busy, fewer
+            are quicker.
         seed: Environment `i` takes `seed + i` at its first reset if that is given no seed: a non-negative integer of
             any size, or `None` for fresh entropy.
         reward: Weights, or `None` for the game's defaults.
